@@ -1,0 +1,60 @@
+# Everything runs in .venv, which these targets make by themselves.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+NATIVE := $(shell find core bindings -name '*.[ch]pp' -o -name CMakeLists.txt) CMakeLists.txt pyproject.toml
+SANITIZE := build/sanitize
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test test-slow lint bench sanitize docs clean compiler
+
+help: ## List the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+compiler:
+	@command -v $${CXX:-c++} >/dev/null || { echo "baytree needs a C++20 compiler: install one first (Debian: apt install g++; Fedora: dnf install gcc-c++; macOS: xcode-select --install)." >&2; exit 1; }
+
+$(VENV)/pip:
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet "scikit-build-core>=0.10" "nanobind>=2.4" cmake ninja
+	@touch $@
+
+# Editable, so that only a change of the core needs a new build.
+$(VENV)/installed: $(VENV)/pip $(NATIVE) | compiler
+	$(BIN)/python -m pip install --quiet --no-build-isolation --editable .
+	@touch $@
+
+$(VENV)/%-extra: $(VENV)/installed
+	$(BIN)/python -m pip install --quiet --no-build-isolation --editable ".[$*]"
+	@touch $@
+
+demo: $(VENV)/installed ## Fit the bundled breast-cancer data and show what was learned
+	@$(BIN)/python examples/demo.py
+
+test: $(VENV)/test-extra ## Run the default tests
+	$(BIN)/python -m pytest -n auto
+
+test-slow: $(VENV)/test-extra ## Run the slow tests
+	$(BIN)/python -m pytest -n auto -m slow
+
+lint: $(VENV)/lint-extra ## Check style and types
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/clang-format --dry-run --Werror $$(find core bindings -name '*.[ch]pp')
+
+bench: $(VENV)/installed ## Measure speed
+	$(BIN)/python -m benchmarks.cart
+
+sanitize: $(VENV)/pip ## Test the core under the address and undefined-behaviour sanitizers
+	$(BIN)/cmake -S . -B $(SANITIZE) -G Ninja -DCMAKE_MAKE_PROGRAM=$(abspath $(BIN)/ninja) -DCMAKE_BUILD_TYPE=RelWithDebInfo \
+	  -DBAYTREE_SANITIZE=ON -DBAYTREE_PYTHON=OFF -DBAYTREE_TESTS=ON
+	$(BIN)/cmake --build $(SANITIZE)
+	$(SANITIZE)/core/core_tests
+
+docs: $(VENV)/docs-extra ## Build the documentation into site/
+	$(BIN)/mkdocs build --strict
+
+clean: ## Remove everything that was built
+	rm -rf $(VENV) build dist site .pytest_cache .ruff_cache .mypy_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,66 @@
+#include <nanobind/stl/array.h>
+#include <nanobind/stl/vector.h>
+
+#include "baytree/design.hpp"
+#include "baytree/error.hpp"
+#include "baytree/rng.hpp"
+#include "bindings.hpp"
+
+namespace baytree::python {
+namespace {
+
+/// codes is None for a design that only describes columns (for prediction).
+void add_column(BoundDesign& bound, const nb::object& codes, bool categorical, std::uint32_t observed, bool has_missing) {
+  Column column{.categorical = categorical, .observed = observed, .has_missing = has_missing};
+  if (nb::isinstance<Array<std::uint8_t>>(codes))
+    column.codes = span_of(nb::cast<Array<std::uint8_t>>(codes));
+  else if (nb::isinstance<Array<std::uint16_t>>(codes))
+    column.codes = span_of(nb::cast<Array<std::uint16_t>>(codes));
+  else if (!codes.is_none())
+    throw nb::type_error("codes must be a contiguous array of uint8 or uint16, or None");
+  bound.design.columns.push_back(column);
+  bound.owners.push_back(codes);
+}
+
+}  // namespace
+}  // namespace baytree::python
+
+NB_MODULE(_core, module) {
+  using namespace baytree;
+  using namespace baytree::python;
+  module.doc() = "The native core: chains over trees, and prediction with many trees.";
+
+  // baytree.errors defines the exception; it is looked up when thrown, so that the core can be imported first.
+  nb::register_exception_translator([](const std::exception_ptr& pointer, void*) {
+    try {
+      std::rethrow_exception(pointer);
+    } catch (const InputError& error) {
+      nb::object type = nb::module_::import_("baytree.errors").attr("InputError");
+      PyErr_SetString(type.ptr(), error.what());
+    }
+  });
+
+  nb::class_<BoundDesign>(module, "Design")
+      .def(
+          "__init__", [](BoundDesign* self, Row rows) { new (self) BoundDesign{.design = {.columns = {}, .rows = rows}, .owners = {}}; }, nb::arg("rows"))
+      .def("add_column", &add_column, nb::arg("codes").none(), nb::arg("categorical"), nb::arg("observed"), nb::arg("has_missing"))
+      .def("validate", [](const BoundDesign& self) { validate(self.design); });
+
+  module.def("philox", &philox, nb::arg("counter"), nb::arg("key"), "One block of Philox4x32-10.");
+  nb::class_<Stream>(module, "Stream")
+      .def(
+          "__init__", [](Stream* self, std::uint64_t seed, std::uint32_t replica) { new (self) Stream(seed, Role::chain, replica); }, nb::arg("seed"),
+          nb::arg("replica"))
+      .def("next32", &Stream::next32)
+      .def("uniform", &Stream::uniform)
+      .def("below",
+           [](Stream& self, std::uint64_t n) {
+             if (n == 0) throw InputError("below needs n > 0");
+             return self.below(n);
+           })
+      .def("seek", &Stream::seek)
+      .def_prop_ro("position", &Stream::position);
+
+  bind_cart(module);
+  bind_predict(module);
+}

@@ -1,0 +1,173 @@
+#pragma once
+
+#include <cmath>
+#include <utility>
+#include <vector>
+
+#include "baytree/draws.hpp"
+#include "baytree/error.hpp"
+#include "baytree/prior/grow_tree.hpp"
+#include "baytree/proposal/mixture.hpp"
+
+namespace baytree {
+
+/// What besides the tree a chain needs to go on exactly where it stopped.
+struct ChainPosition {
+  std::uint64_t stream = 0;                    // words consumed
+  std::uint64_t stored_trees = 0;              // trees stored in draws so far
+  bool stored = false;                         // the current tree is the last of them
+  std::vector<std::uint64_t> turns, accepted;  // of each component of the mixture
+};
+
+/// A Metropolis–Hastings chain over trees with target P(T) · P(y|T)^power, leaf parameters integrated out.
+template <class Leaf>
+class Chain {
+ public:
+  /// Starts from a draw of the prior.
+  Chain(const Design& design, const Leaf& leaf, GrowTree prior, Mixture mixture, double power, std::uint64_t seed, std::uint32_t replica)
+      : leaf_(leaf), grower_(design, prior), mixture_(std::move(mixture)), power_(power), stream_(seed, Role::chain, replica) {
+    if (leaf.rows() != design.rows) throw InputError("the response and the columns have different numbers of rows");
+    if (!(power >= 0.0 && power < infinity)) throw InputError("power must be 0 or more");
+    clear();
+    grower_.regrow(tree_, 0, split_point, stream_, candidate_);
+    evaluate_leaves();
+    accept();
+  }
+
+  void advance(std::uint64_t iterations) {
+    for (; iterations > 0; --iterations) step();
+  }
+
+  /// Records the state after every `thin` iterations, `draws` times.
+  void draw(std::uint64_t draws, std::uint64_t thin) {
+    for (; draws > 0; --draws) {
+      advance(thin);
+      record();
+    }
+  }
+
+  double log_likelihood() const { return log_likelihood_; }
+  double log_prior() {
+    double sum = 0.0;
+    for (Node& node : tree_.nodes) sum += grower_.log_prior(node, rows_of(node));
+    return sum;
+  }
+  const Nodes& nodes() const { return tree_.nodes; }
+  const Mixture& mixture() const { return mixture_; }
+
+  /// The draws recorded since the last call.
+  Draws take() { return std::exchange(draws_, {}); }
+
+  ChainPosition position() const { return {stream_.position(), stored_trees_, stored_, mixture_.turns, mixture_.accepted}; }
+
+  /// Goes to a tree given by rules and sizes; throws InputError where the prior could not have grown it.
+  void restore(const Nodes& pattern) {
+    clear();
+    if (!grower_.plant(tree_, 0, pattern, candidate_)) throw InputError("tree: a leaf would hold fewer than min_leaf rows");
+    for (Node& node : candidate_.nodes) grower_.assess(node, candidate_.rows_of(node));
+    evaluate_leaves();
+    accept();
+  }
+  void restore(const ChainPosition& position) {
+    if (position.turns.size() != mixture_.components.size() || position.accepted.size() != position.turns.size())
+      throw InputError("chain: the saved state belongs to another mixture of proposals");
+    stream_.seek(position.stream);
+    stored_trees_ = position.stored_trees;
+    stored_ = position.stored;
+    mixture_.turns = position.turns;
+    mixture_.accepted = position.accepted;
+  }
+
+ private:
+  std::span<const Row> rows_of(const Node& node) const { return {tree_.rows.data() + node.begin, node.rows()}; }
+
+  /// A single leaf with all rows, not yet evaluated.
+  void clear() {
+    const Row n = leaf_.rows();
+    tree_.rows.resize(n);
+    for (Row row = 0; row < n; ++row) tree_.rows[row] = row;
+    candidate_.rows.resize(n);
+    tree_.nodes.assign(1, Node{.end = n});
+    grower_.assess(tree_.nodes[0], tree_.rows);
+  }
+
+  void step() {
+    MoveContext move{tree_, grower_, stream_, candidate_};
+    const std::size_t component = mixture_.choose(stream_);
+    const LogRatio log_ratio = mixture_.propose(component, move);
+    if (!log_ratio || *log_ratio == -infinity) return;
+    const std::span<const Node> old = subtree(tree_, candidate_.at);
+    if (old.size() == 1 && candidate_.nodes.size() == 1) return;  // a leaf again
+    const double change = evaluate_leaves() - leaves_sum(old);
+    const double log_acceptance = *log_ratio + power_ * change;
+    if (log_acceptance < 0.0 && stream_.uniform() >= std::exp(log_acceptance)) return;
+    accept();
+    ++mixture_.accepted[component];
+  }
+
+  /// The candidate's log marginal likelihood.
+  double evaluate_leaves() {
+    double sum = 0.0;
+    for (Node& node : candidate_.nodes)
+      if (node.is_leaf()) sum += node.log_marginal = leaf_.log_marginal(candidate_.rows_of(node), leaf_buffer_);
+    return sum;
+  }
+
+  static double leaves_sum(std::span<const Node> nodes) {
+    double sum = 0.0;
+    for (const Node& node : nodes)
+      if (node.is_leaf()) sum += node.log_marginal;
+    return sum;
+  }
+
+  void accept() {
+    Nodes& nodes = tree_.nodes;
+    const std::size_t at = candidate_.at, old_size = nodes[at].size, new_size = candidate_.nodes.size();
+    for (std::size_t i = 0; i < at; ++i)
+      if (at < i + nodes[i].size) nodes[i].size += static_cast<std::uint32_t>(new_size - old_size);
+    const auto place = nodes.begin() + static_cast<std::ptrdiff_t>(at);
+    if (new_size > old_size)
+      nodes.insert(place, new_size - old_size, Node{});
+    else
+      nodes.erase(place, place + static_cast<std::ptrdiff_t>(old_size - new_size));
+    std::copy(candidate_.nodes.begin(), candidate_.nodes.end(), nodes.begin() + static_cast<std::ptrdiff_t>(at));
+    const std::span<const Row> rows = candidate_.rows_of(candidate_.nodes[0]);
+    std::copy(rows.begin(), rows.end(), tree_.rows.begin() + candidate_.nodes[0].begin);
+    // Summed anew, so that a tree has the same log likelihood to the bit whatever moves led to it.
+    log_likelihood_ = leaves_sum(nodes);
+    stored_ = false;
+  }
+
+  void record() {
+    if (!stored_) {
+      draws_.forest.add(tree_.nodes);
+      for (const Node& node : tree_.nodes) {
+        if (!node.is_leaf()) continue;
+        const std::size_t size = draws_.statistics.size();
+        draws_.statistics.resize(size + leaf_.n_statistics());
+        leaf_.statistics(rows_of(node), draws_.statistics.data() + size);
+      }
+      ++stored_trees_;
+      stored_ = true;
+      log_prior_ = log_prior();
+    }
+    draws_.tree.push_back(static_cast<std::int64_t>(stored_trees_) - 1);
+    draws_.log_likelihood.push_back(log_likelihood_);
+    draws_.log_prior.push_back(log_prior_);
+  }
+
+  const Leaf& leaf_;
+  Grower grower_;
+  Mixture mixture_;
+  double power_;
+  Stream stream_;
+  PartitionedTree tree_;
+  Replacement candidate_;
+  typename Leaf::Buffer leaf_buffer_;
+  double log_likelihood_ = 0.0, log_prior_ = unknown;
+  Draws draws_;
+  std::uint64_t stored_trees_ = 0;
+  bool stored_ = false;
+};
+
+}  // namespace baytree

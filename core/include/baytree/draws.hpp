@@ -1,0 +1,18 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "baytree/forest.hpp"
+
+namespace baytree {
+
+/// What a chain recorded. A tree that stayed the same is stored once: `tree` counts the trees stored since the chain began.
+struct Draws {
+  Forest forest;
+  std::vector<double> statistics;  // of each leaf, in the order of the leaves
+  std::vector<std::int64_t> tree;  // one a draw, as are the next two
+  std::vector<double> log_likelihood, log_prior;
+};
+
+}  // namespace baytree

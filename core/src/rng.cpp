@@ -1,0 +1,75 @@
+#include "baytree/rng.hpp"
+
+namespace baytree {
+namespace {
+
+constexpr std::uint32_t multiplier0 = 0xD2511F53, multiplier1 = 0xCD9E8D57, weyl0 = 0x9E3779B9, weyl1 = 0xBB67AE85;
+
+/// Ten rounds on `Lanes` counters side by side; the inner loop is written for the vectoriser.
+template <unsigned Lanes>
+void rounds(std::uint32_t (&c)[4][Lanes], std::uint32_t key0, std::uint32_t key1) {
+  for (int round = 0; round < 10; ++round) {
+    for (unsigned i = 0; i < Lanes; ++i) {
+      const std::uint64_t product0 = std::uint64_t{multiplier0} * c[0][i];
+      const std::uint64_t product1 = std::uint64_t{multiplier1} * c[2][i];
+      const std::uint32_t c1 = c[1][i], c3 = c[3][i];
+      c[0][i] = static_cast<std::uint32_t>(product1 >> 32) ^ c1 ^ key0;
+      c[1][i] = static_cast<std::uint32_t>(product1);
+      c[2][i] = static_cast<std::uint32_t>(product0 >> 32) ^ c3 ^ key1;
+      c[3][i] = static_cast<std::uint32_t>(product0);
+    }
+    key0 += weyl0;
+    key1 += weyl1;
+  }
+}
+
+}  // namespace
+
+PhiloxBlock philox(PhiloxBlock counter, std::array<std::uint32_t, 2> key) {
+  std::uint32_t c[4][1] = {{counter[0]}, {counter[1]}, {counter[2]}, {counter[3]}};
+  rounds(c, key[0], key[1]);
+  return {c[0][0], c[1][0], c[2][0], c[3][0]};
+}
+
+void Stream::refill() {
+  std::uint32_t c[4][lanes];
+  for (unsigned i = 0; i < lanes; ++i) {
+    const std::uint64_t block = blocks_ * lanes + i;
+    c[0][i] = static_cast<std::uint32_t>(block);
+    c[1][i] = static_cast<std::uint32_t>(block >> 32);
+    c[2][i] = static_cast<std::uint32_t>(role_);
+    c[3][i] = replica_;
+  }
+  rounds(c, static_cast<std::uint32_t>(seed_), static_cast<std::uint32_t>(seed_ >> 32));
+  for (unsigned i = 0; i < lanes; ++i)
+    for (unsigned word = 0; word < 4; ++word) buffer_[4 * i + word] = c[word][i];
+  ++blocks_;
+  used_ = 0;
+}
+
+void Stream::seek(std::uint64_t position) {
+  blocks_ = position / words;
+  used_ = words;
+  if (const auto rest = static_cast<unsigned>(position % words)) {
+    refill();
+    used_ = rest;
+  }
+}
+
+std::uint64_t Stream::below(std::uint64_t n) {
+  if (n <= 0xFFFFFFFF) {
+    const auto small = static_cast<std::uint32_t>(n);
+    std::uint64_t product = std::uint64_t{next32()} * small;
+    if (static_cast<std::uint32_t>(product) < small) {
+      const std::uint32_t threshold = -small % small;
+      while (static_cast<std::uint32_t>(product) < threshold) product = std::uint64_t{next32()} * small;
+    }
+    return product >> 32;
+  }
+  const std::uint64_t threshold = -n % n;  // 2^64 mod n: below it a word would make the first values too frequent
+  std::uint64_t word = next64();
+  while (word < threshold) word = next64();
+  return word % n;
+}
+
+}  // namespace baytree

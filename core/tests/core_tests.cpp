@@ -1,0 +1,240 @@
+// Runs the core without Python, so that the sanitizers see all of it: every proposal on awkward designs, with the invariants of the state checked after each
+// block.
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <numeric>
+#include <string>
+
+#include "baytree/chain.hpp"
+#include "baytree/leaf/categorical.hpp"
+#include "baytree/leaf/gaussian.hpp"
+#include "baytree/partition.hpp"
+#include "baytree/predictor.hpp"
+
+namespace {
+
+using namespace baytree;
+
+int checks = 0;
+
+void check(bool holds, const char* what, int line) {
+  ++checks;
+  if (holds) return;
+  std::fprintf(stderr, "core_tests.cpp:%d: %s does not hold\n", line, what);
+  std::exit(1);
+}
+#define CHECK(condition) check(condition, #condition, __LINE__)
+
+template <class F>
+bool throws(F f) {
+  try {
+    f();
+  } catch (const InputError&) {
+    return true;
+  }
+  return false;
+}
+
+/// Columns of every kind: numeric with ties, constant, with missing values, two-byte codes, categorical with and without missing values, as many levels as
+/// there can be.
+struct Table {
+  explicit Table(Row rows) {
+    Stream stream(7, Role::chain, 0);
+    add_narrow(stream, rows, false, 5, false);
+    add_narrow(stream, rows, false, 1, false);
+    add_narrow(stream, rows, false, 4, true);
+    add_narrow(stream, rows, true, 4, false);
+    add_narrow(stream, rows, true, 3, true);
+    add_narrow(stream, rows, true, max_levels, true);
+    std::vector<std::uint16_t> codes(rows);
+    for (auto& code : codes) code = static_cast<std::uint16_t>(stream.below(1000));
+    wide.push_back(std::move(codes));
+    for (const auto& narrow_codes : narrow) {
+      design.columns[&narrow_codes - narrow.data()].codes = std::span<const std::uint8_t>(narrow_codes);
+    }
+    design.columns.push_back({.codes = std::span<const std::uint16_t>(wide[0]), .observed = 1000});
+    design.rows = rows;
+    for (Row row = 0; row < rows; ++row) {
+      classes.push_back(static_cast<std::int32_t>(stream.below(3)));
+      values.push_back(stream.uniform());
+      weights.push_back(0.5 + stream.uniform());
+    }
+  }
+
+  void add_narrow(Stream& stream, Row rows, bool categorical, std::uint32_t observed, bool has_missing) {
+    std::vector<std::uint8_t> codes(rows);
+    for (auto& code : codes) code = static_cast<std::uint8_t>(stream.below(observed + has_missing));
+    narrow.push_back(std::move(codes));
+    design.columns.push_back({.categorical = categorical, .observed = observed, .has_missing = has_missing});
+  }
+
+  std::vector<std::vector<std::uint8_t>> narrow;
+  std::vector<std::vector<std::uint16_t>> wide;
+  std::vector<std::int32_t> classes;
+  std::vector<double> values, weights;
+  Design design;
+};
+
+void test_philox() {
+  // The vectors published with Random123.
+  CHECK((philox({0, 0, 0, 0}, {0, 0}) == PhiloxBlock{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}));
+  CHECK((philox({0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff}, {0xffffffff, 0xffffffff}) == PhiloxBlock{0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd}));
+  CHECK((philox({0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344}, {0xa4093822, 0x299f31d0}) == PhiloxBlock{0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1}));
+}
+
+void test_stream() {
+  Stream stream(1, Role::chain, 2);
+  std::vector<std::uint32_t> words(200);
+  for (auto& word : words) word = stream.next32();
+  CHECK(stream.position() == words.size());
+  for (std::size_t position : {0u, 1u, 63u, 64u, 65u, 199u}) {
+    stream.seek(position);
+    CHECK(stream.position() == position);
+    CHECK(stream.next32() == words[position]);
+  }
+  for (int i = 0; i < 1000; ++i) CHECK(stream.below((std::uint64_t{1} << 40) + 1) <= std::uint64_t{1} << 40);
+}
+
+void test_extremes() {
+  std::vector<Row> rows(100);
+  std::iota(rows.begin(), rows.end(), 0u);
+  std::vector<std::uint32_t> spare;
+  const auto key = [](Row row) { return row * 37 % 50; };
+  std::vector<std::uint32_t> sorted;
+  for (const Row row : rows) sorted.push_back(key(row));
+  std::sort(sorted.begin(), sorted.end());
+  for (Row m : {1u, 2u, 16u, 17u, 50u, 100u}) {
+    const Extremes found = extremes(rows, m, spare, key);
+    CHECK(found.low == sorted[m - 1] && found.high == sorted[rows.size() - m]);
+  }
+}
+
+/// A column's admissible rules, counted one by one.
+std::uint64_t count_by_trying(const Column& column, std::span<const Row> rows, Row min_leaf) {
+  std::vector<Rule> candidates;
+  if (column.categorical) {
+    for (std::uint64_t subset = 1; subset + 1 < std::uint64_t{1} << column.n_codes(); subset += 2) candidates.push_back({.subset = subset});
+  } else {
+    for (std::uint32_t cut = 0; cut + 1 < column.n_codes(); ++cut) candidates.push_back({.cut = cut});
+    for (std::uint32_t cut = 0; column.has_missing && cut + 1 < column.observed; ++cut) candidates.push_back({.cut = cut, .missing_left = true});
+  }
+  std::uint64_t count = 0;
+  for (const Rule& rule : candidates) {
+    const auto left = with_test(column, rule, [&](auto test) { return std::count_if(rows.begin(), rows.end(), test); });
+    count += left >= min_leaf && static_cast<std::int64_t>(rows.size()) - left >= min_leaf;
+  }
+  return count;
+}
+
+void test_admissible(const Table& table) {
+  AdmissibleBuffers buffers;
+  Stream stream(3, Role::chain, 0);
+  for (int repeat = 0; repeat < 60; ++repeat) {
+    std::vector<Row> rows;
+    for (Row row = 0; row < table.design.rows; ++row)
+      if (stream.bernoulli(repeat % 3 == 0 ? 0.05 : 0.5)) rows.push_back(row);
+    for (std::uint32_t j = 0; j < table.design.columns.size(); ++j) {
+      const Column& column = table.design.columns[j];
+      if (column.n_codes() > 20 && column.categorical) continue;
+      for (Row min_leaf : {1u, 2u, 5u, 20u}) {
+        const ColumnRules rules = column_rules(column, rows, min_leaf, buffers);
+        CHECK(rules.count == (rows.size() < 2 * min_leaf ? 0 : count_by_trying(column, rows, min_leaf)));
+        CHECK(has_rule(column, rows, min_leaf, buffers) == (rules.count > 0));
+        if (rules.count == 0) continue;
+        const Rule rule = draw_rule(column, j, rules, rows, min_leaf, stream, buffers);
+        const auto left = with_test(column, rule, [&](auto test) { return std::count_if(rows.begin(), rows.end(), test); });
+        CHECK(left >= min_leaf && rows.size() - left >= min_leaf);
+      }
+    }
+  }
+}
+
+/// Every registered property of a partitioned tree.
+template <class Leaf>
+void check_state(Chain<Leaf>& chain, const Table& table, Row min_leaf) {
+  Forest forest;
+  forest.add(chain.nodes());
+  const ForestView view{forest.feature, forest.cut, forest.subset, forest.missing_left, forest.rows, forest.begin};
+  const Nodes unpacked = unpack_tree(view, 0, table.design.columns);
+  CHECK(unpacked.size() == chain.nodes().size());
+  Row rows = 0;
+  for (std::size_t i = 0; i < unpacked.size(); ++i) {
+    const Node& node = chain.nodes()[i];
+    CHECK(unpacked[i].size == node.size && unpacked[i].rule == (node.is_leaf() ? Rule{} : node.rule));
+    CHECK(node.rows() >= std::min(min_leaf, table.design.rows));
+    CHECK(node.is_leaf() || node.splittable);
+    if (node.is_leaf()) rows += node.rows();
+  }
+  CHECK(rows == table.design.rows);
+  // A chain put at the same tree agrees to the bit.
+  const double log_likelihood = chain.log_likelihood(), log_prior = chain.log_prior();
+  const auto points = count_points(chain.nodes());
+  chain.restore(unpacked);
+  CHECK(chain.log_likelihood() == log_likelihood && std::abs(chain.log_prior() - log_prior) < 1e-9 && count_points(chain.nodes()) == points);
+}
+
+template <class Leaf>
+void test_chain(const Table& table, const Leaf& leaf) {
+  for (bool by_column : {true, false})
+    for (Row min_leaf : {1u, 5u, 20u}) {
+      std::vector<Component> components;
+      for (Proposal proposal : {Proposal::uc, Proposal::q0, Proposal::cycle, Proposal::birth_death, Proposal::change, Proposal::swap})
+        components.push_back({.proposal = proposal, .last = 5});
+      Chain<Leaf> chain(table.design, leaf, {.alpha = 0.95, .beta = 0.5, .min_leaf = min_leaf, .by_column = by_column}, Mixture(components), 1.0, 11, 0);
+      for (int block = 0; block < 20; ++block) {
+        chain.advance(50);
+        check_state(chain, table, min_leaf);
+      }
+      chain.draw(50, 3);
+      const Draws draws = chain.take();
+      CHECK(draws.tree.size() == 50 && draws.log_prior.size() == 50);
+      CHECK(draws.statistics.size() == (draws.forest.feature.size() + draws.forest.begin.size()) / 2 * leaf.n_statistics());
+      const ForestView view{draws.forest.feature, draws.forest.cut, draws.forest.subset, draws.forest.missing_left, draws.forest.rows, draws.forest.begin};
+      const Predictor predictor(view, table.design.columns);
+      std::vector<std::uint32_t> codes;
+      for (Row row = 0; row < 30; ++row)
+        for (const Column& column : table.design.columns) codes.push_back(column.missing_code() - (row * 7 + 3) % (column.observed + 1));
+      std::vector<std::int64_t> leaves(30 * predictor.trees());
+      predictor.apply(codes, 30, leaves);
+      CHECK(*std::max_element(leaves.begin(), leaves.end()) < static_cast<std::int64_t>(predictor.leaves()));
+    }
+}
+
+void test_damaged_forests(const Table& table) {
+  const auto unpack = [&](std::vector<std::int32_t> feature, std::uint32_t cut, std::uint64_t subset) {
+    const std::size_t n = feature.size();
+    const std::vector<std::uint32_t> cuts(n, cut), rows(n, 1);
+    const std::vector<std::uint64_t> subsets(n, subset), begin{0};
+    const std::vector<std::uint8_t> missing(n, 0);
+    unpack_tree({feature, cuts, subsets, missing, rows, begin}, 0, table.design.columns);
+  };
+  CHECK(!throws([&] { unpack({0, -1, -1}, 1, 0); }));
+  CHECK(throws([&] { unpack({0, -1}, 1, 0); }));
+  CHECK(throws([&] { unpack({0, -1, -1, -1}, 1, 0); }));
+  CHECK(throws([&] { unpack({}, 1, 0); }));
+  CHECK(throws([&] { unpack({99, -1, -1}, 1, 0); }));
+  CHECK(throws([&] { unpack({0, -1, -1}, 4, 0); }));
+  CHECK(throws([&] { unpack({0, -1, -1}, 0xffffffff, 0); }));
+  CHECK(throws([&] { unpack({3, -1, -1}, 0, 0b1111); }));
+  CHECK(throws([&] { unpack({3, -1, -1}, 0, 0b0110); }));
+  CHECK(throws([&] { unpack({3, -1, -1}, 0, 0b10001); }));
+}
+
+}  // namespace
+
+int main() {
+  const Table table(300);
+  validate(table.design);
+  test_philox();
+  test_stream();
+  test_extremes();
+  test_admissible(table);
+  test_chain(table, CategoricalLeaf(table.classes, {}, 3, 1.0));
+  test_chain(table, CategoricalLeaf(table.classes, table.weights, 3, 0.5));
+  test_chain(table, GaussianLeaf(table.values, {}, {0.5, 0.1, 3.0, 0.05}));
+  test_chain(table, GaussianLeaf(table.values, table.weights, {0.5, 0.1, 3.0, 0.05}));
+  test_damaged_forests(table);
+  std::printf("core: %d checks hold\n", checks);
+}

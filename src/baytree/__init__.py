@@ -1,0 +1,53 @@
+"""Bayesian tree learning: a posterior over trees you can read, and a prior you can write."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any
+
+from . import datasets
+from .data import Design, make_design, read
+from .errors import FileError, InputError
+from .leaves import Categorical, Gaussian
+from .models import CART
+from .posterior import Posterior, load
+from .priors import GrowTree
+from .sampling import InterruptedSampling, extend, resume, sample
+from .trees import Tree
+
+if TYPE_CHECKING:
+    from .cart import CARTClassifier, CARTRegressor
+
+__version__ = version("baytree")
+
+__all__ = [
+    "CART",
+    "CARTClassifier",
+    "CARTRegressor",
+    "Categorical",
+    "Design",
+    "FileError",
+    "Gaussian",
+    "GrowTree",
+    "InputError",
+    "InterruptedSampling",
+    "Posterior",
+    "Tree",
+    "datasets",
+    "extend",
+    "load",
+    "make_design",
+    "read",
+    "resume",
+    "sample",
+]
+
+# The estimators import scikit-learn, which takes a second; the rest of baytree does without.
+_LAZY = {"CARTClassifier": ".cart", "CARTRegressor": ".cart"}
+
+
+def __getattr__(name: str) -> Any:
+    if name in _LAZY:
+        return getattr(import_module(_LAZY[name], __name__), name)
+    raise AttributeError(f"module 'baytree' has no attribute {name!r}")

@@ -1,0 +1,217 @@
+"""Bayesian classification and regression trees as scikit-learn estimators."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from .data import make_design
+from .errors import InputError
+from .leaves import Categorical, Gaussian
+from .models import CART
+from .posterior import Posterior
+from .priors import GrowTree
+from .proposals import ProposalSpec
+from .sampling import sample
+from .tables import table_of
+
+_PARAMETERS = """
+    Parameters
+    ----------
+    prior : GrowTree, optional
+        The prior over trees; ``GrowTree()`` by default.
+    leaf : {leaf}, optional
+        The leaf model; ``{leaf}()`` by default.
+    proposal : str or mapping of str to float
+        What the chains propose: ``"auto"``, a name, or names with weights; see `baytree.proposals.parse_proposal`.
+    chains, warmup, draws, thin : int
+        Chains; iterations of each to throw away first; draws of each to keep; iterations between draws.
+    max_cuts : int or None
+        The most cut points of a numeric column; None for every one.
+    categorical_features : None, "from_dtype", or array-like of bool, int or str
+        Columns whose numbers are labels. Text and categorical types are categorical without saying so.
+    random_state : int, RandomState or None
+        An integer gives the same draws each time.
+    n_jobs : int or None
+        Threads; None or −1 for one a chain, at most one a processor.
+    verbose : bool
+        Whether to show progress.
+
+    Attributes
+    ----------
+    posterior_ : Posterior
+        The draws: trees, their probabilities, summaries, prediction, files.
+    n_features_in_ : int
+        Number of columns.
+    feature_names_in_ : numpy.ndarray
+        Their names, when X had any.
+    """
+
+
+class _CART(BaseEstimator):
+    """What the classifier and the regressor share: they validate and delegate."""
+
+    _task: Literal["classification", "regression"]
+
+    def __init__(
+        self,
+        prior: GrowTree | None = None,
+        leaf: Categorical | Gaussian | None = None,
+        proposal: ProposalSpec = "auto",
+        chains: int = 4,
+        warmup: int = 1000,
+        draws: int = 1000,
+        thin: int = 1,
+        max_cuts: int | None = 255,
+        categorical_features: Any = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: bool = False,
+    ) -> None:
+        self.prior = prior
+        self.leaf = leaf
+        self.proposal = proposal
+        self.chains = chains
+        self.warmup = warmup
+        self.draws = draws
+        self.thin = thin
+        self.max_cuts = max_cuts
+        self.categorical_features = categorical_features
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+        """Draw from the posterior.
+
+        Parameters
+        ----------
+        X : frame or array-like of shape (rows, columns)
+            Numbers, booleans, strings or categories; missing values are part of the model.
+        y : array-like of shape (rows,)
+            The response.
+        sample_weight : array-like of shape (rows,), optional
+            How many copies of itself each row counts as in the likelihood.
+        """
+        if y is None:
+            raise InputError("requires y to be passed, but the target y is None")
+        design = make_design(
+            X,
+            y,
+            task=self._task,
+            sample_weight=sample_weight,
+            categorical_features=self.categorical_features,
+            max_cuts=self.max_cuts,
+        )
+        validate_data(self, X, skip_check_array=True)
+        self.posterior_: Posterior = sample(
+            CART(self.prior or GrowTree(), self.leaf, self.proposal),
+            design,
+            warmup=self.warmup,
+            draws=self.draws,
+            thin=self.thin,
+            chains=self.chains,
+            seed=self._seed(),
+            threads=None if self.n_jobs in (None, -1) else self.n_jobs,
+            progress=self.verbose,
+        )
+        return self
+
+    def _seed(self) -> int | None:
+        if self.random_state is None or isinstance(self.random_state, (int, np.integer)):
+            return None if self.random_state is None else int(self.random_state)
+        return int(check_random_state(self.random_state).randint(2**31))
+
+    def _predict(self, X: Any, kind: str, prob: float) -> np.ndarray:
+        check_is_fitted(self)
+        table_of(X)  # first, as its errors about the shape say more
+        validate_data(self, X, reset=False, skip_check_array=True)
+        return self.posterior_.predict(X, kind, prob)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        return tags
+
+
+class CARTClassifier(ClassifierMixin, _CART):
+    __doc__ = f"""Bayesian classification tree: the average over many trees, drawn with their probabilities.
+    {_PARAMETERS.format(leaf="Categorical")}
+    classes_ : numpy.ndarray
+        The class labels.
+
+    Examples
+    --------
+    >>> import baytree as bt
+    >>> data = bt.datasets.load("kyphosis")
+    >>> model = bt.CARTClassifier(draws=100, random_state=0).fit(data.X, data.y)
+    >>> model.predict_proba(data.X).shape
+    (81, 2)
+    """
+
+    _task = "classification"
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> CARTClassifier:
+        super().fit(X, y, sample_weight)
+        self.classes_: np.ndarray = np.asarray(self.posterior_.schema.response.classes)
+        return self
+
+    fit.__doc__ = _CART.fit.__doc__
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The most probable class of each row."""
+        best = self.predict_proba(X).argmax(axis=1)
+        return self.classes_[best]
+
+    def predict_proba(
+        self, X: Any, kind: Literal["mean", "vote", "interval", "draws"] = "mean", prob: float = 0.9
+    ) -> np.ndarray:
+        """Class probabilities; see `Posterior.predict` for the kinds.
+
+        Parameters
+        ----------
+        X : frame or array-like
+            New rows.
+        kind : {"mean", "vote", "interval", "draws"}
+            Averages, shares of trees that vote for a class, credible intervals, or draws.
+        prob : float
+            The probability of the intervals.
+        """
+        return self._predict(X, kind, prob)
+
+
+class CARTRegressor(RegressorMixin, _CART):
+    __doc__ = f"""Bayesian regression tree: the average over many trees, drawn with their probabilities.
+    {_PARAMETERS.format(leaf="Gaussian")}
+    Examples
+    --------
+    >>> import baytree as bt
+    >>> data = bt.datasets.friedman(200)
+    >>> model = bt.CARTRegressor(draws=100, random_state=0).fit(data.X, data.y)
+    >>> model.predict(data.X, kind="interval", prob=0.8).shape
+    (200, 2)
+    """
+
+    _task = "regression"
+
+    def predict(
+        self, X: Any, kind: Literal["mean", "interval", "draws", "predictive"] = "mean", prob: float = 0.9
+    ) -> np.ndarray:
+        """Predict new rows; see `Posterior.predict` for the kinds.
+
+        Parameters
+        ----------
+        X : frame or array-like
+            New rows.
+        kind : {"mean", "interval", "draws", "predictive"}
+            The mean response, its credible intervals, its draws, or draws of new responses.
+        prob : float
+            The probability of the intervals.
+        """
+        return self._predict(X, kind, prob)

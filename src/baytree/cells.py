@@ -1,0 +1,238 @@
+"""One column of any table library, in one canonical form: numbers or labels."""
+
+from __future__ import annotations
+
+import datetime
+import numbers
+from collections.abc import Iterable
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any, Literal
+
+import narwhals as nw
+import numpy as np
+
+from .errors import InputError, InputTypeError
+
+Kind = Literal["numeric", "boolean", "categorical"]
+
+DATES = (datetime.date, datetime.time, datetime.timedelta, np.datetime64, np.timedelta64)
+CATEGORICAL_TYPES = (nw.Categorical, nw.Enum)
+NESTED = (list, tuple, dict, set, frozenset, np.ndarray)
+BOOLEANS = (bool, np.bool_)
+REALS = (numbers.Real, Decimal, np.bool_)
+# Past this a float's integer digits are noise, so it is written as a float.
+LARGEST_PLAIN_INTEGER = 1e15
+
+
+@dataclass(frozen=True, eq=False)
+class Cells:
+    """The cells of one column.
+
+    Attributes
+    ----------
+    kind : {"numeric", "boolean", "categorical"}
+        What the cells are.
+    values : numpy.ndarray
+        ``float64`` with NaN for missing; of a categorical column, ``object`` holding str with None for missing.
+    order : tuple of str
+        The order of the labels where the source has one; else empty, and labels are sorted by name.
+    """
+
+    kind: Kind
+    values: np.ndarray
+    order: tuple[str, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def __getitem__(self, rows: np.ndarray | slice) -> Cells:
+        return Cells(self.kind, self.values[rows], self.order)
+
+    @property
+    def missing(self) -> np.ndarray:
+        """Where the cells are missing."""
+        where: np.ndarray = self.values == np.array(None) if self.kind == "categorical" else np.isnan(self.values)
+        return where
+
+    def as_labels(self) -> Cells:
+        """The same cells as labels; those of numbers keep the order of the numbers."""
+        if self.kind == "categorical":
+            return self
+        present = ~self.missing
+        distinct, inverse = np.unique(self.values[present], return_inverse=True)
+        if self.kind == "boolean":
+            distinct = distinct.astype(bool)
+        order = tuple(label_of(value) for value in distinct.tolist())
+        values = np.full(len(self), None, dtype=object)
+        values[present] = np.array(order, dtype=object)[inverse]
+        return Cells("categorical", values, order)
+
+    def distinct_labels(self) -> tuple[tuple[str, ...], np.ndarray]:
+        """The distinct labels in order, and for each cell its label's position, -1 where missing."""
+        labels = self.as_labels()
+        present = set(labels.values) - {None}
+        distinct = tuple(filter(present.__contains__, labels.order)) if labels.order else tuple(sorted(present))
+        position = {None: -1} | {label: i for i, label in enumerate(distinct)}
+        return distinct, np.fromiter(map(position.__getitem__, labels.values), np.int64, len(labels))
+
+
+def label_of(value: Any) -> str:
+    """A cell as a label: a whole number is written without a point, so 3 and 3.0 are one level."""
+    if isinstance(value, str):
+        return str(value)
+    if isinstance(value, BOOLEANS):
+        return "true" if value else "false"
+    if isinstance(value, REALS):
+        number = float(value)
+        return str(int(number)) if number.is_integer() and abs(number) < LARGEST_PLAIN_INTEGER else repr(number)
+    return str(value)
+
+
+def plain_array(name: str, values: Any) -> np.ndarray:
+    """A column of any library as a one-dimensional array of its natural type.
+
+    Missing cells are NaN, None or a library's own NA.
+    """
+    if isinstance(values, np.ma.MaskedArray):
+        return np.ma.filled(values.astype(object), None)
+    series = nw.from_native(values, series_only=True, pass_through=True)
+    if not isinstance(series, nw.Series):
+        return np.asarray(values)
+    if series.dtype.is_nested():
+        raise _nested(name, str(series.dtype))
+    if isinstance(series.dtype, (nw.Decimal, nw.Int128, nw.UInt128)):
+        series = series.cast(nw.Float64)
+    array = series.to_numpy()
+    if isinstance(series.dtype, CATEGORICAL_TYPES) and array.dtype == object:
+        # The dictionary of an Arrow column has no entry for null: its codes there mean nothing.
+        array = array.copy()
+        array[series.is_null().to_numpy()] = None
+    return array
+
+
+def cells_of(name: str, values: Any) -> Cells:
+    """Bring a column into canonical form.
+
+    Parameters
+    ----------
+    name : str
+        The column's name, for errors.
+    values : Cells, series or one-dimensional array-like
+        A column of any table library or an array.
+
+    Returns
+    -------
+    Cells
+
+    Raises
+    ------
+    InputError
+        If numbers are infinite or complex, or cells are dates, bytes or nested.
+    """
+    if isinstance(values, Cells):
+        return values
+    cells = _plain_cells(name, plain_array(name, values))
+    dtype = _dtype(values)
+    if not isinstance(dtype, CATEGORICAL_TYPES):
+        return cells
+    cells = cells.as_labels()
+    if isinstance(dtype, nw.Enum):
+        return Cells(cells.kind, cells.values, tuple(label_of(level) for level in dtype.categories))
+    return cells
+
+
+def has_categorical_type(values: Any) -> bool:
+    """Whether a column's own library calls it categorical, be its labels text or numbers."""
+    return isinstance(_dtype(values), CATEGORICAL_TYPES)
+
+
+def _dtype(values: Any) -> Any:
+    series = nw.from_native(values, series_only=True, pass_through=True)
+    return series.dtype if isinstance(series, nw.Series) else None
+
+
+def _plain_cells(name: str, array: np.ndarray) -> Cells:
+    if array.ndim != 1:
+        raise InputError(f"column {name!r} has shape {array.shape}; a column must be one-dimensional")
+    match array.dtype.kind:
+        case "b":
+            return Cells("boolean", array.astype(np.float64))
+        case "i" | "u" | "f":
+            return Cells("numeric", _finite(name, array.astype(np.float64)))
+        case "O" | "U" | "T":
+            return _object_cells(name, array.astype(object, copy=False))
+        case "c":
+            raise _complex(name)
+        case "M" | "m":
+            raise _dates(name)
+        case _:
+            raise InputTypeError(f"column {name!r} has type {array.dtype}; convert it to numbers or text, or drop it")
+
+
+def _object_cells(name: str, array: np.ndarray) -> Cells:
+    missing = np.fromiter(map(_is_missing, array), bool, len(array))
+    present = array[~missing]
+    types = set(map(type, present))
+    _require_supported(name, types)
+    if all(issubclass(one, REALS) for one in types):
+        values = np.full(len(array), np.nan)
+        try:
+            values[~missing] = present.astype(np.float64)
+        except OverflowError as error:
+            raise InputError(f"column {name!r} holds a number too large for float64 (inf); rescale it") from error
+        all_booleans = bool(types) and all(issubclass(one, BOOLEANS) for one in types)
+        return Cells("boolean" if all_booleans else "numeric", _finite(name, values))
+    labels = np.full(len(array), None, dtype=object)
+    labels[~missing] = present if types == {str} else [label_of(value) for value in present]
+    return Cells("categorical", labels)
+
+
+def _is_missing(value: Any) -> bool:
+    # pandas' NA and NaT, told by name so that pandas need not be imported.
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+        return True
+    return isinstance(value, (float, np.floating, Decimal)) and bool(value != value)
+
+
+def _finite(name: str, values: np.ndarray) -> np.ndarray:
+    infinite = np.isinf(values)
+    if infinite.any():
+        raise InputError(
+            f"column {name!r}: {_count(int(infinite.sum()), 'infinite value')} (inf), the first at row index "
+            f"{int(infinite.argmax())}; replace them with finite or missing values"
+        )
+    return values
+
+
+def _require_supported(name: str, types: Iterable[type]) -> None:
+    for one in types:
+        if issubclass(one, NESTED):
+            raise _nested(name, one.__name__)
+        if issubclass(one, DATES):
+            raise _dates(name)
+        if issubclass(one, bytes):
+            raise InputTypeError(f"column {name!r} holds bytes; decode them to text, or drop the column")
+        if issubclass(one, numbers.Complex) and not issubclass(one, REALS):
+            raise _complex(name)
+
+
+def _nested(name: str, what: str) -> InputTypeError:
+    return InputTypeError(
+        f"column {name!r} holds nested values: a cell argument must be a string or a number, not {what!r}; "
+        "flatten it into columns of their own, or drop it"
+    )
+
+
+def _dates(name: str) -> InputTypeError:
+    return InputTypeError(
+        f"column {name!r} holds dates or times; turn it into numbers (year, month, days since a start), or drop it"
+    )
+
+
+def _complex(name: str) -> InputError:
+    return InputError(f"Complex data not supported: column {name!r}; split it into a real and an imaginary column")
+
+
+def _count(n: int, noun: str) -> str:
+    return f"{n:,} {noun}{'' if n == 1 else 's'}"

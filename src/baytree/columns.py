@@ -1,0 +1,223 @@
+"""Predictor columns as codes: cut points for numbers, levels for labels, one code for missing."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .cells import Cells, Kind, cells_of, label_of
+from .errors import InputError
+
+MAX_LEVELS = 63
+OTHER = "(other)"
+# Codes are at most 16 bits wide.
+MAX_CODES = 1 << 16
+
+
+@dataclass(frozen=True, eq=False)
+class Column:
+    """How the values of one predictor become codes.
+
+    Attributes
+    ----------
+    name : str
+        The column's name.
+    kind : {"numeric", "boolean", "categorical"}
+        What it holds.
+    cuts : numpy.ndarray
+        Increasing ``float64`` cut points; the code of x is the number of cuts below x, so ``code <= c`` is
+        ``x <= cuts[c]``. Empty for a categorical column.
+    levels : tuple of str
+        The labels by code; empty unless the column is categorical.
+    has_missing : bool
+        Whether training rows lack a value, so that the missing code takes part in rules.
+    pooled : tuple of str
+        The rare labels that share the level ``(other)``, which is then the last level.
+    """
+
+    name: str
+    kind: Kind
+    cuts: np.ndarray
+    levels: tuple[str, ...] = ()
+    has_missing: bool = False
+    pooled: tuple[str, ...] = ()
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Column) and self.to_dict() == other.to_dict()
+
+    __hash__ = None  # type: ignore[assignment]
+
+    @property
+    def observed(self) -> int:
+        """Number of codes of observed values."""
+        return len(self.levels) if self.kind == "categorical" else len(self.cuts) + 1
+
+    @property
+    def missing_code(self) -> int:
+        """The code behind all observed ones: missing, or a level never seen in training."""
+        return self.observed
+
+    @property
+    def n_codes(self) -> int:
+        """Number of codes among the training rows."""
+        return self.observed + self.has_missing
+
+    def encode(self, values: Any) -> np.ndarray:
+        """Bin values.
+
+        Parameters
+        ----------
+        values : series or array-like
+            Any values of this column.
+
+        Returns
+        -------
+        numpy.ndarray
+            ``uint32`` codes.
+        """
+        cells = cells_of(self.name, values)
+        if self.kind == "categorical":
+            return self._level_codes(cells)
+        if cells.kind == "categorical":
+            example = cells.values[~cells.missing][0]
+            raise InputError(f"column {self.name!r} is {self.kind}, but holds text such as {example!r}; correct it")
+        codes = np.searchsorted(self.cuts, cells.values, side="left").astype(np.uint32)
+        codes[cells.missing] = self.missing_code
+        return codes
+
+    def _level_codes(self, cells: Cells) -> np.ndarray:
+        code = {level: i for i, level in enumerate(self.levels)} | dict.fromkeys(self.pooled, len(self.levels) - 1)
+        labels, positions = cells.distinct_labels()
+        # A number written another way ("3.0", "03") means the level "3" unless it is a level itself.
+        by_label = [code.get(label, code.get(_as_number(label), self.missing_code)) for label in labels]
+        # Position -1, missing, picks the last entry.
+        return np.take(np.array([*by_label, self.missing_code], dtype=np.uint32), positions)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The column as JSON-safe values, exact to the last bit."""
+        return {
+            "name": self.name,
+            "kind": self.kind,
+            "cuts": self.cuts.tolist(),
+            "levels": list(self.levels),
+            "has_missing": self.has_missing,
+            "pooled": list(self.pooled),
+        }
+
+    @classmethod
+    def from_dict(cls, record: dict[str, Any]) -> Column:
+        """The column that `to_dict` described."""
+        return cls(
+            name=record["name"],
+            kind=record["kind"],
+            cuts=np.array(record["cuts"], dtype=np.float64),
+            levels=tuple(record["levels"]),
+            has_missing=record["has_missing"],
+            pooled=tuple(record["pooled"]),
+        )
+
+
+def learn_column(name: str, cells: Cells, *, declared_categorical: bool, max_cuts: int | None) -> Column:
+    """Choose the cuts or levels of a predictor from its training rows.
+
+    Parameters
+    ----------
+    name : str
+        The column's name.
+    cells : Cells
+        Its training rows.
+    declared_categorical : bool
+        Treat numbers as labels. A boolean column stays boolean: its rules are the same either way.
+    max_cuts : int or None
+        The most cuts of a numeric column; None for as many as its values and 16-bit codes allow.
+
+    Returns
+    -------
+    Column
+    """
+    has_missing = bool(cells.missing.any())
+    no_cuts = np.empty(0)
+    if cells.kind == "categorical" or (declared_categorical and cells.kind == "numeric"):
+        levels, pooled = _levels(name, cells)
+        return Column(name, "categorical", no_cuts, levels, has_missing, pooled)
+    if cells.kind == "boolean":
+        return Column(name, "boolean", np.array([0.5]), has_missing=has_missing)
+    most = MAX_CODES - 1 - has_missing
+    cuts = cut_points(cells.values[~cells.missing], min(most, max_cuts or most))
+    return Column(name, "numeric", cuts, has_missing=has_missing)
+
+
+def cut_points(values: np.ndarray, most: int) -> np.ndarray:
+    """Cut points between neighbouring distinct values.
+
+    All of them if there are at most `most`; else `most` of them, at evenly spaced quantiles of the rows. A value so
+    frequent that several quantiles would fall on it counts as one quantile's share of rows, and the others spread
+    evenly over the remaining rows; so the cuts are always `most` different ones.
+
+    Parameters
+    ----------
+    values : numpy.ndarray
+        Finite ``float64`` values.
+    most : int
+        The most cuts to return.
+
+    Returns
+    -------
+    numpy.ndarray
+        Increasing ``float64``; every cut c between neighbours a < b has a <= c < b.
+    """
+    distinct, counts = np.unique(values, return_counts=True)
+    below = np.arange(len(distinct) - 1) if len(distinct) - 1 <= most else _quantile_positions(counts, most)
+    return _midpoints(distinct[below], distinct[below + 1])
+
+
+def _quantile_positions(counts: np.ndarray, cuts: int) -> np.ndarray:
+    """Positions of the distinct values that lie just below `cuts` evenly spaced quantiles.
+
+    With the h most frequent values set apart, a share of rows is ``rest / shares`` where ``rest`` is the number of
+    other rows and ``shares = cuts + 1 - h``. The smallest h for which no other value exceeds a share is used. Rows are
+    counted in units of ``1 / shares`` so that all numbers are whole: no weight exceeds ``rest``, the distance of two
+    quantiles, hence no value holds two of them.
+    """
+    descending = np.sort(counts)[::-1]
+    apart = np.arange(cuts + 1)
+    rest = counts.sum() - np.concatenate(([0], np.cumsum(descending[:cuts])))
+    shares = cuts + 1 - apart
+    h = int(np.argmax(descending[: cuts + 1] * shares <= rest))
+    weight = np.minimum(counts * shares[h], rest[h])
+    positions: np.ndarray = np.searchsorted(np.cumsum(weight), rest[h] * np.arange(1, cuts + 1))
+    return positions
+
+
+def _midpoints(lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
+    with np.errstate(over="ignore"):
+        gap = upper - lower
+    middle = np.where(np.isinf(gap), lower / 2 + upper / 2, lower + gap / 2)
+    return np.where(middle < upper, middle, lower)
+
+
+def _levels(name: str, cells: Cells) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The levels of a categorical column, and the rare ones that were pooled."""
+    labels, positions = cells.distinct_labels()
+    if len(labels) <= MAX_LEVELS:
+        return labels, ()
+    counts = np.bincount(positions[positions >= 0], minlength=len(labels))
+    by_frequency = [labels[i] for i in np.argsort(-counts, kind="stable") if labels[i] != OTHER]
+    kept = set(by_frequency[: MAX_LEVELS - 1])
+    pooled = tuple(label for label in labels if label not in kept)
+    warnings.warn(
+        f"column {name!r} has {len(labels):,} levels; the {len(kept)} most frequent stay and the other "
+        f"{len(pooled):,} share one level, {OTHER!r}. If it is numeric or an identifier, correct or drop it",
+        stacklevel=2,
+    )
+    return (*(label for label in labels if label in kept), OTHER), pooled
+
+
+def _as_number(label: str) -> str:
+    try:
+        return label_of(float(label))
+    except ValueError:
+        return label

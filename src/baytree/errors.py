@@ -1,0 +1,62 @@
+"""The errors a person can act on: what is wrong, the value, the remedy."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+LISTED_CHOICES = 20
+
+
+class InputError(ValueError):
+    """Input that cannot be used; the message says what, the value and the remedy."""
+
+
+class InputTypeError(InputError, TypeError):
+    """Input of a type that is not supported, such as sparse matrices or nested cells."""
+
+
+class FileError(InputError):
+    """A file that cannot be read: missing, damaged or foreign."""
+
+
+def did_you_mean(name: str, choices: Iterable[str]) -> str:
+    """Text naming the nearest valid choice, to be appended to a sentence.
+
+    Parameters
+    ----------
+    name : str
+        What was asked for.
+    choices : iterable of str
+        What there is.
+
+    Returns
+    -------
+    str
+        Such as ``" Did you mean 'glucose'?"``; empty when nothing is near.
+    """
+    by_lower_case = {choice.lower(): choice for choice in choices}
+    near = get_close_matches(name.lower(), by_lower_case, n=1)
+    return f" Did you mean {by_lower_case[near[0]]!r}?" if near else ""
+
+
+def unknown_choice(what: str, name: object, choices: Iterable[str]) -> InputError:
+    """Build the error for a name that is not among the valid ones.
+
+    Parameters
+    ----------
+    what : str
+        The kind of thing that was named, such as ``"column"``.
+    name : object
+        What was asked for.
+    choices : iterable of str
+        The valid names, listed in the message.
+
+    Returns
+    -------
+    InputError
+        To be raised by the caller.
+    """
+    choices = list(choices)
+    listed = ", ".join(choices[:LISTED_CHOICES]) + (", …" if len(choices) > LISTED_CHOICES else "")
+    return InputError(f"no {what} {name!r}.{did_you_mean(str(name), choices)} Choose from: {listed or '(none)'}")

@@ -1,0 +1,107 @@
+"""Tables on disk: CSV, TSV and Parquet files as polars frames."""
+
+from __future__ import annotations
+
+import os
+import zlib
+from collections import Counter
+from collections.abc import Collection, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from .errors import FileError, InputError
+
+if TYPE_CHECKING:
+    import polars as pl
+
+SEPARATORS = {".csv": ",", ".csv.gz": ",", ".tsv": "\t", ".tsv.gz": "\t"}
+MISSING_CELLS = ["", "NA", "NaN", "nan", "null", "?"]
+
+
+def read_file(path: str | os.PathLike[str], text: Collection[str] = ()) -> pl.DataFrame:
+    """Load a table from a ``.csv``, ``.csv.gz``, ``.tsv``, ``.tsv.gz`` or ``.parquet`` file.
+
+    In a text file the cells of `MISSING_CELLS` are missing and blanks around a cell do not count.
+
+    Parameters
+    ----------
+    path : str or path
+        The file.
+    text : collection of str
+        Columns whose cells stay text even where they look like numbers or dates (a postcode keeps its leading zero).
+
+    Returns
+    -------
+    polars.DataFrame
+    """
+    import polars as pl
+
+    path = Path(path)
+    if not path.is_file():
+        raise FileError(f"{path}: {'not a file' if path.exists() else 'no such file'}; check the path")
+    name = path.name.lower()
+    ending = next((ending for ending in (*SEPARATORS, ".parquet") if name.endswith(ending)), None)
+    if ending is None:
+        raise FileError(f"{path}: unknown file type; the name must end in {', '.join(SEPARATORS)} or .parquet")
+    try:
+        return pl.read_parquet(path) if ending == ".parquet" else _read_delimited(path, SEPARATORS[ending], text)
+    except pl.exceptions.NoDataError as error:
+        raise FileError(f"{path}: the file is empty; a header row and at least 2 rows are needed") from error
+    except (pl.exceptions.PolarsError, OSError, EOFError, zlib.error) as error:
+        raise FileError(f"{path}: cannot be read ({_first_line(error)}); is it damaged, or not UTF-8?") from error
+
+
+def require_unique(names: Sequence[str]) -> None:
+    """Refuse a table in which two columns share a name."""
+    repeated = [name for name, count in Counter(names).items() if count > 1]
+    if repeated:
+        raise InputError(f"duplicate column names: {', '.join(map(repr, repeated))}; rename or drop one of each")
+
+
+def _read_delimited(path: Path, separator: str, text: Collection[str]) -> pl.DataFrame:
+    import polars as pl
+
+    header = pl.read_csv(path, separator=separator, has_header=False, n_rows=1, infer_schema=False).row(0)
+    raw_names = [name or "" for name in header]
+    names = [name.strip() for name in raw_names]
+    require_unique(names)
+    if len(names) == 1:
+        for other in ";\t,":
+            if other in names[0]:
+                raise FileError(f"{path}: cells seem to be separated by {other!r}, not {separator!r}; convert the file")
+    frame = pl.read_csv(
+        path,
+        separator=separator,
+        null_values=MISSING_CELLS,
+        infer_schema_length=None,
+        try_parse_dates=True,
+        schema_overrides={raw: pl.String for raw, name in zip(raw_names, names, strict=True) if name in text},
+    )
+    frame.columns = names
+    frame = frame.with_columns(
+        _tidy(column, keep_text=column.name in text) for column in frame.iter_columns() if column.dtype == pl.String
+    )
+    return frame if frame.width == 1 else _without_trailing_blank_lines(frame)
+
+
+def _without_trailing_blank_lines(frame: pl.DataFrame) -> pl.DataFrame:
+    import polars as pl
+
+    filled = frame.select(pl.any_horizontal(pl.all().is_not_null())).to_series().arg_true()
+    return frame.head(filled[-1] + 1 if len(filled) else 0)
+
+
+def _tidy(column: pl.Series, keep_text: bool) -> pl.Series:
+    """Strip blanks, which may hide missing cells and numbers from the CSV reader."""
+    import polars as pl
+
+    column = column.str.strip_chars()
+    column = column.set(column.is_in(MISSING_CELLS), None)
+    if keep_text:
+        return column
+    numbers = column.cast(pl.Float64, strict=False)
+    return numbers if numbers.null_count() == column.null_count() else column
+
+
+def _first_line(error: BaseException) -> str:
+    return (str(error).strip() or type(error).__name__).splitlines()[0]

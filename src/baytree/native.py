@@ -1,0 +1,23 @@
+"""Designs as the core takes them."""
+
+from __future__ import annotations
+
+from . import _core
+from .data import Design, Schema
+
+
+def native_design(design: Design) -> _core.Design:
+    """The columns with their codes, which stay where they are."""
+    native = _core.Design(design.rows)
+    for column, codes in zip(design.columns, design.codes, strict=True):
+        native.add_column(codes, column.kind == "categorical", column.observed, column.has_missing)
+    native.validate()
+    return native
+
+
+def native_columns(schema: Schema) -> _core.Design:
+    """The columns without rows, for prediction."""
+    native = _core.Design(0)
+    for column in schema.columns:
+        native.add_column(None, column.kind == "categorical", column.observed, column.has_missing)
+    return native

@@ -1,0 +1,92 @@
+"""Predictions from many trees: leaf look-ups in the core, and what the leaves know."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from . import _core
+from .errors import InputError, unknown_choice
+
+if TYPE_CHECKING:
+    from .posterior import Posterior
+
+KINDS = ("mean", "interval", "draws", "predictive", "vote")
+# Rows are taken in blocks whose draws fill about this many numbers.
+BLOCK_NUMBERS = 4_000_000
+# Separates the generator of predictions from the chains'.
+PREDICTION_KEY = 1
+
+
+def predict(posterior: Posterior, predictor: _core.Predictor, codes: np.ndarray, kind: str, prob: float) -> np.ndarray:
+    """What `Posterior.predict` promises, from codes."""
+    classes = posterior.schema.response.classes
+    if kind not in KINDS or (kind == "vote" and classes is None):
+        raise unknown_choice("kind of prediction", kind, KINDS if classes is not None else KINDS[:-1])
+    if not 0 < prob < 1:
+        raise InputError(f"prob={prob!r}: choose a probability between 0 and 1")
+    if kind in ("mean", "vote"):
+        return _average(posterior, predictor, codes, kind)
+    draws = _LeafDraws(posterior, predictor)
+    if kind == "interval":
+        tails = [(1 - prob) / 2, (1 + prob) / 2]
+        quantiles = [np.quantile(draws.values(block), tails, axis=0) for block in draws.row_blocks(codes)]
+        return np.moveaxis(np.concatenate(quantiles, axis=1), 0, -1)
+    take = draws.values if kind == "draws" else draws.new_responses
+    blocks = np.concatenate([take(block) for block in draws.row_blocks(codes)], axis=1)
+    return blocks.reshape(posterior.chains, posterior.draws, *blocks.shape[1:])
+
+
+def _average(posterior: Posterior, predictor: _core.Predictor, codes: np.ndarray, kind: str) -> np.ndarray:
+    """The leaves' means, or their votes, averaged over the draws."""
+    assert posterior.model.leaf is not None
+    values = posterior.model.leaf.means(posterior.statistics)
+    if kind == "vote":
+        values = np.eye(values.shape[1])[values.argmax(axis=1)]
+    weight = posterior._visits.sum(axis=0) / posterior.tree_index.size
+    mean = predictor.accumulate(codes, weight, np.ascontiguousarray(values)).reshape(len(codes), -1)
+    return mean[:, 0] if posterior.schema.response.classes is None else mean
+
+
+class _LeafDraws:
+    """Leaf parameters of every draw: a leaf that two draws share has parameters of its own in each."""
+
+    def __init__(self, posterior: Posterior, predictor: _core.Predictor) -> None:
+        forest = posterior.forest
+        self._posterior, self._predictor = posterior, predictor
+        self._tree = posterior.tree_index.ravel()
+        leaves = forest.leaves[self._tree]
+        self._offset = np.cumsum(leaves) - leaves
+        every_leaf = np.repeat(forest.first_leaf[self._tree] - self._offset, leaves) + np.arange(leaves.sum())
+        self._generator = np.random.Generator(np.random.Philox(key=[posterior.plan.seed, PREDICTION_KEY]))
+        assert posterior.model.leaf is not None
+        self._parameters = posterior.model.leaf.draw(posterior.statistics[every_leaf], self._generator)
+
+    def row_blocks(self, codes: np.ndarray) -> Iterator[np.ndarray]:
+        """The rows in blocks of bounded size, at least one."""
+        numbers = max(len(self._tree) * self._parameters.shape[1], 1)
+        step = max(1, BLOCK_NUMBERS // numbers)
+        for begin in range(0, max(len(codes), 1), step):
+            yield np.ascontiguousarray(codes[begin : begin + step])
+
+    def _rows(self, codes: np.ndarray) -> np.ndarray:
+        """The leaf parameters of each draw and row, shape (all draws, rows, parameters)."""
+        leaf = self._predictor.apply(codes).reshape(len(self._posterior.forest), len(codes))
+        within = leaf - self._posterior.forest.first_leaf[:, None]
+        return self._parameters[self._offset[:, None] + within[self._tree]]
+
+    def values(self, codes: np.ndarray) -> np.ndarray:
+        """E(y | x) of each draw and row, or the class probabilities."""
+        parameters = self._rows(codes)
+        return parameters[..., 0] if self._posterior.schema.response.classes is None else parameters
+
+    def new_responses(self, codes: np.ndarray) -> np.ndarray:
+        """A new y for each draw and row."""
+        parameters = self._rows(codes)
+        if self._posterior.schema.response.classes is None:
+            mean, sigma = parameters[..., 0], parameters[..., 1]
+            return mean + sigma * self._generator.standard_normal(mean.shape)
+        edges = np.cumsum(parameters, axis=-1)[..., :-1]
+        return (self._generator.random(edges.shape[:-1])[..., None] >= edges).sum(axis=-1)

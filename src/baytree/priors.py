@@ -1,0 +1,65 @@
+"""Priors over trees."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from . import _core
+from .errors import InputError, unknown_choice
+
+RULES = ("variable", "uniform")
+
+
+@dataclass(frozen=True)
+class GrowTree:
+    """Grow from the root, each node splitting or not at random.
+
+    A node of depth d (the root has 0) that has an admissible rule splits with probability
+    ``alpha * (1 + d) ** -beta``; a node without one is a leaf. A rule is admissible where both children hold at least
+    `min_leaf` rows [1]_.
+
+    Parameters
+    ----------
+    alpha : float
+        The probability that the root splits, between 0 and 1.
+    beta : float
+        How fast that probability falls with depth; larger means smaller trees.
+    min_leaf : int
+        The fewest rows a leaf may hold.
+    rule : {"variable", "uniform"}
+        ``"variable"`` chooses a column that has an admissible rule and then one of its rules, each uniformly;
+        ``"uniform"`` chooses among all admissible rules of all columns.
+
+    References
+    ----------
+    .. [1] Chipman, George and McCulloch (1998), Bayesian CART model search, JASA 93, 935–948.
+    """
+
+    alpha: float = 0.95
+    beta: float = 1.0
+    min_leaf: int = 5
+    rule: str = "variable"
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.alpha <= 1:
+            raise InputError(f"alpha={self.alpha!r} is a probability: choose it between 0 and 1")
+        if not 0 <= self.beta < float("inf"):
+            raise InputError(f"beta={self.beta!r}: choose 0 or more")
+        if int(self.min_leaf) != self.min_leaf or not 1 <= self.min_leaf < 2**31:
+            raise InputError(f"min_leaf={self.min_leaf!r}: choose a whole number of rows, 1 or more")
+        if self.rule not in RULES:
+            raise unknown_choice("rule", self.rule, RULES)
+
+    def native(self) -> _core.GrowTree:
+        """The prior as the core takes it."""
+        return _core.GrowTree(float(self.alpha), float(self.beta), int(self.min_leaf), self.rule == "variable")
+
+    def to_dict(self) -> dict[str, Any]:
+        """The prior as JSON-safe values."""
+        return {
+            "alpha": float(self.alpha),
+            "beta": float(self.beta),
+            "min_leaf": int(self.min_leaf),
+            "rule": self.rule,
+        }

@@ -1,0 +1,81 @@
+"""Progress on standard error: a bar in a terminal, plain lines elsewhere."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Sequence
+from typing import Any
+
+PLAIN_SECONDS = 5.0
+
+
+class Progress:
+    """Shows how far the chains are, their mean log-likelihood and the share of iterations that changed the tree.
+
+    Parameters
+    ----------
+    warmup, draws : int
+        How many there will be.
+    enabled : bool
+        Whether to show anything.
+    """
+
+    def __init__(self, warmup: int, draws: int, *, enabled: bool) -> None:
+        self._warmup, self._draws, self._enabled = warmup, draws, enabled
+        self._bar: Any = None
+        self._said = 0.0
+
+    def __enter__(self) -> Progress:
+        self._said = time.monotonic()
+        if self._enabled and sys.stderr.isatty():
+            from rich.console import Console
+            from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+            from rich.progress import Progress as Bar
+
+            text = TextColumn("[progress.description]{task.description}")
+            state = TextColumn("{task.fields[state]}")
+            self._bar = Bar(
+                text, BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(), state, console=Console(stderr=True)
+            )
+            self._tasks = {
+                phase: self._bar.add_task(phase, total=total, state="", visible=total > 0)
+                for phase, total in (("warm-up", self._warmup), ("draws", self._draws))
+            }
+            self._bar.start()
+        return self
+
+    def update(self, warmed: int, drawn: int, log_likelihoods: Sequence[float], acceptance: float) -> None:
+        """Say where the chains are now.
+
+        Parameters
+        ----------
+        warmed, drawn : int
+            Iterations of warm-up and draws so far.
+        log_likelihoods : sequence of float
+            Of each chain, now.
+        acceptance : float
+            The share of iterations that changed the tree.
+        """
+        if not self._enabled:
+            return
+        mean = sum(log_likelihoods) / len(log_likelihoods)
+        state = f"log-likelihood {mean:.1f}, acceptance {acceptance:.0%}"
+        if self._bar:
+            phase = "draws" if drawn else "warm-up"
+            self._bar.update(self._tasks["warm-up"], completed=warmed, state="")
+            self._bar.update(self._tasks["draws"], completed=drawn, state="")
+            self._bar.update(self._tasks[phase], state=state)
+            return
+        finished = drawn == self._draws
+        if finished or time.monotonic() - self._said > PLAIN_SECONDS:
+            self._said = time.monotonic()
+            print(
+                f"warm-up {warmed:,}/{self._warmup:,}, draws {drawn:,}/{self._draws:,}, {state}",
+                file=sys.stderr,
+                flush=True,
+            )
+
+    def __exit__(self, *error: object) -> None:
+        if self._bar:
+            self._bar.stop()

@@ -1,0 +1,102 @@
+"""Proposals by name: what a person may ask a chain to do."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from . import _core
+from .errors import InputError, unknown_choice
+
+NAMES = ("uc", "q0", "cycle(n)", "birth_death", "change", "swap")
+
+# Chosen by effective samples a second: see docs/benchmarks.md.
+AUTO = {"uc": 1.0, "birth_death": 1.0, "change": 1.0, "swap": 1.0}
+
+ProposalSpec = str | Mapping[str, float]
+
+
+@dataclass(frozen=True)
+class Component:
+    """One proposal of a mixture.
+
+    Attributes
+    ----------
+    name : str
+        ``uc``, ``q0``, ``cycle``, ``birth_death``, ``change`` or ``swap``.
+    weight : float
+        How often it is used, relative to the others.
+    last : int
+        Of ``cycle``: it regrows at choice points 0 … last in turn.
+    wrong : bool
+        A saboteur for the tests, spelled ``wrong:NAME``: its acceptance ratio is deliberately wrong.
+    """
+
+    name: str
+    weight: float = 1.0
+    last: int = 0
+    wrong: bool = False
+
+    def __str__(self) -> str:
+        return ("wrong:" if self.wrong else "") + (f"cycle({self.last})" if self.name == "cycle" else self.name)
+
+    def native(self) -> _core.Component:
+        """The component as the core takes it."""
+        return _core.Component(getattr(_core.Proposal, self.name), self.weight, self.last, self.wrong)
+
+
+def parse_proposal(spec: ProposalSpec) -> tuple[Component, ...]:
+    """The mixture that a person asked for.
+
+    Parameters
+    ----------
+    spec : str or mapping of str to float
+        A name; names with weights, as ``{"uc": 2, "change": 1}`` or ``"uc=2,change=1"``; or ``"auto"``, the mixture
+        that mixes best in our measurements. The names:
+
+        ``uc``
+            prune the derivation at a choice point chosen uniformly and grow it again
+        ``q0``
+            the same at the root: a new tree from the prior
+        ``cycle(n)``
+            the same at choice points 0, 1, …, n in turn
+        ``birth_death``
+            split a leaf, or undo a split of two leaves
+        ``change``
+            give one split another rule
+        ``swap``
+            exchange the rules of a split and of a split below it
+
+    Returns
+    -------
+    tuple of Component
+    """
+    if isinstance(spec, str):
+        if spec == "auto":
+            spec = AUTO
+        else:
+            parts = [part.partition("=") for part in spec.split(",")]
+            if len({name.strip() for name, _, _ in parts}) < len(parts):
+                raise InputError(f"proposal {spec!r}: a name appears twice; add its weights up")
+            spec = {name.strip(): _number(weight) if equals else 1.0 for name, equals, weight in parts}
+    if not isinstance(spec, Mapping) or not spec:
+        raise InputError(f"proposal {spec!r}: give a name, or names with weights such as {{'uc': 2, 'change': 1}}")
+    return tuple(_component(name, weight) for name, weight in spec.items())
+
+
+def _component(text: str, weight: float) -> Component:
+    match = re.fullmatch(r"(wrong:)?(?:(cycle)\((\d{1,9})\)|(\w+))", text)
+    name = (match[2] or match[4]) if match else ""
+    if not match or name not in _core.Proposal.__members__ or (name == "cycle" and not match[2]):
+        raise unknown_choice("proposal", text, ("auto", *NAMES))
+    if not 0 < weight < float("inf"):
+        raise InputError(f"proposal {text!r} has weight {weight!r}: choose a positive number, or leave it out")
+    return Component(name, float(weight), int(match[3] or 0), bool(match[1]))
+
+
+def _number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise InputError(f"proposal: {text!r} is not a weight; write NAME=NUMBER") from None

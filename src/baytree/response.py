@@ -1,0 +1,196 @@
+"""What is predicted, and the weight of each row: classes as codes or real numbers, checked."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import narwhals as nw
+import numpy as np
+
+from .cells import Cells, cells_of, plain_array
+from .errors import InputError, unknown_choice
+
+Task = Literal["auto", "classification", "regression"]
+TASKS = ("auto", "classification", "regression")
+
+
+@dataclass(frozen=True, eq=False)
+class Response:
+    """The column that is predicted.
+
+    Attributes
+    ----------
+    name : str
+        The column's name.
+    kind : {"categorical", "numeric"}
+        Classes or real numbers.
+    classes : numpy.ndarray or None
+        The original class labels, sorted; None of a numeric response.
+    """
+
+    name: str
+    kind: Literal["categorical", "numeric"]
+    classes: np.ndarray | None = None
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Response) and self.to_dict() == other.to_dict()
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The response as JSON-safe values, exact to the last bit and with the labels' type."""
+        classes = None
+        if self.classes is not None:
+            classes = {"dtype": self.classes.dtype.str, "labels": self.classes.tolist()}
+        return {"name": self.name, "kind": self.kind, "classes": classes}
+
+    @classmethod
+    def from_dict(cls, record: dict[str, Any]) -> Response:
+        """The response that `to_dict` described."""
+        classes = record["classes"]
+        labels = None if classes is None else np.array(classes["labels"], dtype=classes["dtype"])
+        return cls(record["name"], record["kind"], labels)
+
+
+def learn_response(name: str, values: np.ndarray, task: str) -> tuple[Response, np.ndarray]:
+    """Read the response of the training rows.
+
+    Parameters
+    ----------
+    name : str
+        The column's name.
+    values : numpy.ndarray
+        One value a row, of any type.
+    task : {"auto", "classification", "regression"}
+        Under ``"auto"`` numbers with other than two distinct values are regressed, all else classified.
+
+    Returns
+    -------
+    response : Response
+    y : numpy.ndarray
+        ``int32`` positions in the classes, or ``float64`` values.
+    """
+    if task not in TASKS:
+        raise unknown_choice("task", task, TASKS)
+    cells = cells_of(name, values)
+    missing = int(cells.missing.sum())
+    if missing:
+        plural = "" if missing == 1 else "s"
+        raise InputError(
+            f"column {name!r}: {missing:,} missing value{plural} (NaN) in the response; drop these rows first"
+        )
+    if task == "auto":
+        classified = cells.kind != "numeric" or len(np.unique(cells.values)) == 2
+        task = "classification" if classified else "regression"
+    return _classes(name, values, cells) if task == "classification" else _numbers(name, cells)
+
+
+def learn_weight(name: str, values: Any, rows: int) -> np.ndarray:
+    """Check the weights of the rows.
+
+    Parameters
+    ----------
+    name : str
+        The column's name.
+    values : series or array-like
+        One weight a row.
+    rows : int
+        Number of rows.
+
+    Returns
+    -------
+    numpy.ndarray
+        ``float64``, none negative and not all zero.
+    """
+    array = plain_array(name, values)
+    if array.shape != (rows,):
+        raise InputError(f"{name!r} has shape {array.shape}, but there are {rows:,} rows; give one weight for each row")
+    cells = cells_of(name, array)
+    if cells.kind == "categorical":
+        raise InputError(f"{name!r} holds text such as {cells.values[0]!r}; weights must be numbers")
+    for problem, where in (("missing (NaN)", cells.missing), ("negative", cells.values < 0)):
+        if where.any():
+            row = int(where.argmax())
+            raise InputError(f"{name!r}: weight {cells.values[row]:g} at row index {row} is {problem}; correct it")
+    if rows and not cells.values.any():
+        raise InputError(f"{name!r}: every weight is zero; at least 2 rows need a positive weight")
+    return cells.values
+
+
+def response_vector(values: Any) -> Any:
+    """One response a row, from whatever an estimator was given.
+
+    A single column given as a matrix is taken as a vector, with scikit-learn's warning.
+    """
+    if values is None:
+        raise InputError("this estimator requires y to be passed, but the target y is None")
+    frame = nw.from_native(values, allow_series=True, pass_through=True)
+    if isinstance(frame, nw.Series):
+        return frame
+    array = frame.to_numpy() if isinstance(frame, nw.DataFrame) else _matrix(values)
+    if array.ndim == 2 and array.shape[1] == 1:
+        from sklearn.exceptions import DataConversionWarning
+
+        warnings.warn(
+            "A column-vector y was passed when a 1d array was expected. Please change the shape of y to "
+            "(n_samples,), for example using ravel().",
+            DataConversionWarning,
+            stacklevel=2,
+        )
+        return array[:, 0]
+    if array.ndim != 1:
+        raise InputError(f"y should be a 1d array, got an array of shape {array.shape} instead; pass one response")
+    return array
+
+
+def _matrix(values: Any) -> np.ndarray:
+    try:
+        array = values if np.ma.isMaskedArray(values) else np.asarray(values)
+    except ValueError as error:
+        raise InputError(f"y should be a 1d array, one value a row ({error})") from error
+    if array.dtype.kind == "U" and not isinstance(values, np.ndarray):
+        # NumPy makes text of a list's missing cells too.
+        return np.asarray(values, dtype=object)
+    return array
+
+
+def _numbers(name: str, cells: Cells) -> tuple[Response, np.ndarray]:
+    if cells.kind == "categorical":
+        raise InputError(
+            f"column {name!r}: the response of a regression must be numbers, not text such as {cells.values[0]!r}; "
+            "convert it, or classify instead"
+        )
+    if cells.values.min() == cells.values.max():
+        raise InputError(
+            f"column {name!r}: the response is {cells.values[0]:g} in every row; a regression needs values that differ"
+        )
+    return Response(name, "numeric"), cells.values
+
+
+def _classes(name: str, values: np.ndarray, cells: Cells) -> tuple[Response, np.ndarray]:
+    if cells.kind == "categorical":
+        labels, positions = cells.distinct_labels()
+        if not all(isinstance(value, str) for value in values):
+            raise InputError(f"column {name!r}: classes mix text and other types; make every label text, or a number")
+        classes = np.array(labels, dtype=object if values.dtype == object else str)
+    else:
+        plain = np.array(values.tolist()) if values.dtype == object else values
+        plain = cells.values if plain.dtype == object else plain
+        _require_discrete(plain)
+        classes, positions = np.unique(plain, return_inverse=True)
+    if len(classes) < 2:
+        raise InputError(f"column {name!r}: only one class, {classes[0]}; classification needs rows of at least two")
+    return Response(name, "categorical", classes), positions.astype(np.int32)
+
+
+def _require_discrete(labels: np.ndarray) -> None:
+    if labels.dtype.kind != "f":
+        return
+    from sklearn.utils.multiclass import check_classification_targets
+
+    try:
+        check_classification_targets(labels)
+    except ValueError as error:
+        raise InputError(str(error)) from error

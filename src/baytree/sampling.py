@@ -1,0 +1,284 @@
+"""Sampling: chains side by side on threads, in blocks, with progress, Ctrl-C and checkpoints."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import secrets
+import signal
+import threading
+import time
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from .data import Design
+from .errors import InputError
+from .models import CART, Chain
+from .native import native_design
+from .posterior import Part, Plan, Posterior, model_header, read_header, read_parts
+from .progress import Progress
+from .storage import ModelWriter, open_model, partial_path
+from .trees import Tree, forest_from_lists, forest_to_lists
+
+# Chains run this long before Python looks at progress and Ctrl-C.
+BLOCK_SECONDS = 0.1
+CHECKPOINT_SECONDS = 5.0
+# What the core calls the position of a chain, in its order.
+POSITION = ("stream", "stored_trees", "stored", "turns", "accepted")
+
+
+class InterruptedSampling(UserWarning):
+    """Sampling ended early at the user's wish; what was drawn is kept."""
+
+
+def sample(
+    model: CART,
+    design: Design,
+    *,
+    warmup: int = 1000,
+    draws: int = 1000,
+    thin: int = 1,
+    chains: int = 4,
+    seed: int | None = None,
+    threads: int | None = None,
+    progress: bool = True,
+    start: Tree | None = None,
+    checkpoint: str | os.PathLike[str] | None = None,
+) -> Posterior:
+    """Draw trees from the posterior.
+
+    The same model, design and seed give the same draws to the bit, for any number of threads.
+
+    Parameters
+    ----------
+    model : CART
+        The model.
+    design : Design
+        The data.
+    warmup, draws : int
+        Iterations of each chain to throw away first, and draws to keep.
+    thin : int
+        Iterations between draws.
+    chains : int
+        Number of chains.
+    seed : int, optional
+        Between 0 and 2**64 − 1; a random one by default, kept in the posterior's plan.
+    threads : int, optional
+        By default one for each chain, at most one for each processor.
+    progress : bool
+        Whether to show progress on standard error.
+    start : Tree, optional
+        Where the chains start; by default each at its own draw from the prior.
+    checkpoint : path, optional
+        A model file to write while sampling. Until it is complete it lies beside its place, as ``PATH.partial``; a run
+        that was killed goes on from there with `resume`.
+
+    Returns
+    -------
+    Posterior
+        With fewer draws if Ctrl-C was pressed during the draws.
+    """
+    for name, value, least in (("warmup", warmup, 0), ("draws", draws, 1), ("thin", thin, 1), ("chains", chains, 1)):
+        _require_whole(name, value, least)
+    seed = secrets.randbits(63) if seed is None else _require_seed(seed)
+    model = model.resolve(design)
+    plan = Plan(int(chains), int(warmup), int(draws), int(thin), seed, design.rows, fingerprint(design))
+    run = _Run(model, design, plan, threads, progress)
+    if start is not None:
+        run.start_at(start)
+    if checkpoint is not None:
+        run.writer = ModelWriter.create(checkpoint, model_header(model, design.schema, plan))
+    return run.complete()
+
+
+def extend(
+    posterior: Posterior, design: Design, *, draws: int = 1000, threads: int | None = None, progress: bool = True
+) -> Posterior:
+    """Go on where the chains stopped, exactly as if more draws had been asked for at first.
+
+    Parameters
+    ----------
+    posterior : Posterior
+        What was drawn so far.
+    design : Design
+        The data it was drawn from.
+    draws : int
+        How many draws to add to each chain.
+    threads, progress
+        As for `sample`.
+    """
+    _require_whole("draws", draws, 1)
+    plan = replace(posterior.plan, draws=posterior.draws + int(draws))
+    run = _Run(posterior.model, design, plan, threads, progress)
+    parts = [[posterior.part(chain, 0, posterior.draws)] for chain in range(posterior.chains)]
+    run.go_on_from(posterior.states, parts)
+    return run.complete()
+
+
+def resume(
+    checkpoint: str | os.PathLike[str], design: Design, *, threads: int | None = None, progress: bool = True
+) -> Posterior:
+    """Finish a run that was killed, from its last checkpoint.
+
+    Parameters
+    ----------
+    checkpoint : path
+        What was given to `sample`.
+    design : Design
+        The data.
+    threads, progress
+        As for `sample`.
+    """
+    with open_model(partial_path(checkpoint)) as reader:
+        model, _, plan = read_header(reader)
+        states = reader.states()
+        parts = [read_parts(reader, chain) for chain in range(len(states))]
+    run = _Run(model, design, plan, threads, progress)
+    if states:
+        run.go_on_from(states, parts)
+    run.writer = ModelWriter.reopen(checkpoint)
+    return run.complete()
+
+
+def fingerprint(design: Design) -> str:
+    """A short hash of the codes, the response and the weights."""
+    digest = hashlib.blake2b(digest_size=8)
+    for array in (*design.codes, design.y, *(() if design.weight is None else (design.weight,))):
+        digest.update(array)
+    return digest.hexdigest()
+
+
+class _Run:
+    """Chains on their way through warm-up and draws."""
+
+    def __init__(self, model: CART, design: Design, plan: Plan, threads: int | None, progress: bool) -> None:
+        if plan.data != fingerprint(design):
+            raise InputError("these are not the data that the draws came from; give the same table and max_cuts")
+        self.model, self.schema, self.plan = model, design.schema, plan
+        self.native = native_design(design)
+        self.chains: list[Chain] = model.chains(design, plan.seed, plan.chains)
+        self.parts: list[list[Part]] = [[] for _ in self.chains]
+        self.warmed = self.drawn = 0
+        self.writer: ModelWriter | None = None
+        self.threads = min(threads or os.cpu_count() or 1, plan.chains)
+        self.progress = Progress(plan.warmup, plan.draws, enabled=progress)
+        self._block = 64  # iterations; adapted to the time a block takes
+
+    def start_at(self, tree: Tree) -> None:
+        """Put every chain at one tree."""
+        for chain in self.chains:
+            chain.restore_tree(self.native, tree.forest().arrays())
+
+    def go_on_from(self, states: Sequence[Mapping[str, Any]], parts: Sequence[Sequence[Part]]) -> None:
+        """Put every chain where it stopped, and its draws before the ones to come."""
+        for number, (chain, state) in enumerate(zip(self.chains, states, strict=True)):
+            chain.restore_tree(self.native, forest_from_lists(state["tree"]).arrays())
+            chain.restore_position(*(state[name] for name in POSITION))
+            self.parts[number] = list(parts[number])
+        self.warmed, self.drawn = states[0]["warmed"], states[0]["drawn"]
+
+    def complete(self) -> Posterior:
+        """Run to the end of the plan, or to Ctrl-C."""
+        with _Interrupt() as interrupt, ThreadPoolExecutor(self.threads) as pool, self.progress:
+            self._pool = pool
+            checkpointed = time.monotonic()
+            while self.drawn < self.plan.draws and not interrupt.requested:
+                self._next_block()
+                if time.monotonic() - checkpointed > CHECKPOINT_SECONDS:
+                    self._checkpoint()
+                    checkpointed = time.monotonic()
+        self._checkpoint()
+        if self.drawn == 0:
+            if self.writer:
+                self.writer.discard()
+            raise KeyboardInterrupt("sampling was interrupted in the warm-up: no draws to keep")
+        if self.drawn < self.plan.draws:
+            warnings.warn(
+                f"sampling was interrupted: {self.drawn:,} of {self.plan.draws:,} draws are kept",
+                InterruptedSampling,
+                stacklevel=3,
+            )
+        if self.writer:
+            self.writer.finish()
+        return Posterior.from_parts(self.model, self.schema, self.plan, self.parts, self._states())
+
+    def _next_block(self) -> None:
+        began = time.monotonic()
+        if self.warmed < self.plan.warmup:
+            iterations = min(self._block, self.plan.warmup - self.warmed)
+            self._on_every_chain(lambda chain: chain.advance(iterations))
+            self.warmed += iterations
+        else:
+            draws = max(1, min(self._block // self.plan.thin, self.plan.draws - self.drawn))
+            iterations = draws * self.plan.thin
+            self._on_every_chain(lambda chain: chain.draw(draws, self.plan.thin))
+            self.drawn += draws
+        self.progress.update(self.warmed, self.drawn, [c.log_likelihood for c in self.chains], self._acceptance())
+        seconds = max(time.monotonic() - began, 1e-6)
+        self._block = max(1, int(iterations * min(4.0, BLOCK_SECONDS / seconds)))
+
+    def _on_every_chain(self, work: Callable[[Chain], Any]) -> None:
+        for _ in self._pool.map(work, self.chains):
+            pass
+
+    def _acceptance(self) -> float:
+        return sum(sum(c.accepted) for c in self.chains) / max(sum(sum(c.turns) for c in self.chains), 1)
+
+    def _checkpoint(self) -> None:
+        """Collect what the chains recorded since the last time and, with a file, write it."""
+        taken = []
+        for chain, parts in zip(self.chains, self.parts, strict=True):
+            forest, draws = chain.take()
+            part = {**forest, **draws}
+            if len(part["tree"]):
+                parts.append(part)
+            taken.append(part if len(part["tree"]) else {})
+        if self.writer:
+            self.writer.append(taken, self._states())
+
+    def _states(self) -> list[dict[str, Any]]:
+        """Everything a chain needs to go on exactly where it is, as JSON-safe values."""
+        return [
+            dict(zip(POSITION, chain.position(), strict=True))
+            | {"tree": forest_to_lists(chain.tree()), "warmed": self.warmed, "drawn": self.drawn}
+            for chain in self.chains
+        ]
+
+
+class _Interrupt:
+    """Turns the first Ctrl-C into a request to stop at the next block; a second one raises at once."""
+
+    def __enter__(self) -> _Interrupt:
+        self.requested = False
+        self._previous: Any = None
+        if threading.current_thread() is threading.main_thread():
+            previous = signal.getsignal(signal.SIGINT)
+            if previous is signal.default_int_handler:
+                self._previous = previous
+                signal.signal(signal.SIGINT, self._request)
+        return self
+
+    def _request(self, *_: Any) -> None:
+        if self.requested:
+            raise KeyboardInterrupt
+        self.requested = True
+
+    def __exit__(self, *error: object) -> None:
+        if self._previous is not None:
+            signal.signal(signal.SIGINT, self._previous)
+
+
+def _require_whole(name: str, value: Any, least: int) -> None:
+    if not isinstance(value, (int, np.integer)) or isinstance(value, bool) or value < least:
+        raise InputError(f"{name}={value!r}: choose a whole number, {least} or more")
+
+
+def _require_seed(seed: Any) -> int:
+    if not isinstance(seed, (int, np.integer)) or isinstance(seed, bool) or not 0 <= seed < 2**64:
+        raise InputError(f"seed={seed!r}: choose a whole number from 0 to 2**64 - 1")
+    return int(seed)

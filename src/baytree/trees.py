@@ -1,0 +1,327 @@
+"""Trees as people see them, and forests as the core stores them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .columns import Column
+from .data import Schema
+from .errors import InputError, unknown_choice
+
+
+class Rule(NamedTuple):
+    """One question about one column; see docs/design.md.
+
+    Numeric: left if code ≤ cut, and missing values left if `missing_left`. Categorical: left if bit `code` of `subset`
+    is set.
+    """
+
+    feature: int
+    cut: int
+    subset: int
+    missing_left: bool
+
+
+FOREST_TYPES = {
+    "feature": np.int32,
+    "cut": np.uint32,
+    "subset": np.uint64,
+    "missing_left": np.uint8,
+    "rows": np.uint32,
+    "begin": np.uint64,
+}
+
+
+@dataclass(frozen=True)
+class Forest:
+    """Many trees in flat arrays, each in preorder, a leaf having feature −1.
+
+    A tree with m nodes has (m + 1) / 2 leaves, so the first leaf of tree t among all leaves is ``(begin[t] + t) / 2``.
+    """
+
+    feature: np.ndarray
+    cut: np.ndarray
+    subset: np.ndarray
+    missing_left: np.ndarray
+    rows: np.ndarray
+    begin: np.ndarray
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """The arrays by name, as the core takes them."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+    def __len__(self) -> int:
+        return len(self.begin)
+
+    @cached_property
+    def end(self) -> np.ndarray:
+        """One past the last node of each tree."""
+        return np.append(self.begin[1:], np.uint64(len(self.feature))).astype(np.int64)
+
+    @cached_property
+    def leaves(self) -> np.ndarray:
+        """The number of leaves of each tree."""
+        return (self.end - self.begin.astype(np.int64) + 1) // 2
+
+    @cached_property
+    def first_leaf(self) -> np.ndarray:
+        """The first leaf of each tree among all leaves."""
+        return (self.begin.astype(np.int64) + np.arange(len(self))) // 2
+
+    def nodes(self, tree: int) -> slice:
+        """Where the nodes of one tree lie."""
+        return slice(int(self.begin[tree]), int(self.end[tree]))
+
+    def key(self, tree: int) -> bytes:
+        """Equal for two trees of the same forest exactly when their structure and rules are."""
+        at = self.nodes(tree)
+        return b"".join(array[at].tobytes() for array in (self.feature, self.cut, self.subset, self.missing_left))
+
+    @classmethod
+    def concatenate(cls, forests: Sequence[Mapping[str, np.ndarray]]) -> Forest:
+        """One forest of all their trees, in order."""
+        parts = {f.name: [forest[f.name] for forest in forests] for f in fields(cls)}
+        nodes = np.cumsum([0, *(len(feature) for feature in parts["feature"][:-1])])
+        parts["begin"] = [begin + np.uint64(first) for begin, first in zip(parts["begin"], nodes, strict=True)]
+        return cls(**{name: np.concatenate(arrays) for name, arrays in parts.items()})
+
+
+@dataclass(frozen=True, eq=False)
+class Tree:
+    """One tree with the names, cut points and classes of its table, and what its leaves know about the response.
+
+    Two trees are equal, and have the same hash, when their structure and rules are.
+
+    Attributes
+    ----------
+    schema : Schema
+        The table it divides.
+    rules : tuple of Rule or None
+        The nodes in preorder; None is a leaf.
+    rows : tuple of int
+        The training rows of each node.
+    values : tuple
+        Of each leaf, what it predicts: a mapping of classes to probabilities, or a mean.
+    """
+
+    schema: Schema
+    rules: tuple[Rule | None, ...]
+    rows: tuple[int, ...] = ()
+    values: tuple[Any, ...] = ()
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Tree) and self.rules == other.rules and self.schema == other.schema
+
+    def __hash__(self) -> int:
+        return hash(self.rules)
+
+    def __repr__(self) -> str:
+        return f"<Tree: {self.n_leaves} leaves, depth {self.depth}>"
+
+    def __str__(self) -> str:
+        return self.to_text()
+
+    @property
+    def n_leaves(self) -> int:
+        """Number of leaves."""
+        return (len(self.rules) + 1) // 2
+
+    @cached_property
+    def depths(self) -> tuple[int, ...]:
+        """The depth of each node; the root has 0."""
+        depths, pending = [], [0]
+        for rule in self.rules:
+            depth = pending.pop()
+            depths.append(depth)
+            if rule is not None:
+                pending += [depth + 1, depth + 1]
+        return tuple(depths)
+
+    @property
+    def depth(self) -> int:
+        """The depth of the deepest leaf."""
+        return max(self.depths)
+
+    @property
+    def features(self) -> tuple[str, ...]:
+        """The names of the columns its rules ask about, in the table's order."""
+        used = {rule.feature for rule in self.rules if rule is not None}
+        return tuple(self.schema.names[feature] for feature in sorted(used))
+
+    def question(self, rule: Rule) -> str:
+        """A rule in words; what answers yes goes left."""
+        return _question(self.schema.columns[rule.feature], rule)
+
+    def walk(self, visit_split: Callable[[int, Any, Any], Any], visit_leaf: Callable[[int, int], Any]) -> Any:
+        """Fold the tree from its leaves to its root.
+
+        Parameters
+        ----------
+        visit_split : callable (node, left, right)
+            Gets what the two children gave.
+        visit_leaf : callable (node, leaf)
+            Gets the leaf's place among the nodes and among the leaves.
+        """
+        folded: list[Any] = []
+        leaf = self.n_leaves
+        for node in range(len(self.rules) - 1, -1, -1):
+            if self.rules[node] is None:
+                leaf -= 1
+                folded.append(visit_leaf(node, leaf))
+            else:
+                left, right = folded.pop(), folded.pop()
+                folded.append(visit_split(node, left, right))
+        return folded[0]
+
+    def to_text(self) -> str:
+        """The tree drawn with lines; at each question *yes* comes first."""
+
+        def indent(answer: str, lines: list[str], last: bool) -> list[str]:
+            corner, bar = ("└─ ", "   ") if last else ("├─ ", "│  ")
+            return [f"{corner}{answer} {lines[0]}"] + [bar + line for line in lines[1:]]
+
+        def split(node: int, left: list[str], right: list[str]) -> list[str]:
+            rule = self.rules[node]
+            assert rule is not None
+            return [self.question(rule) + "?", *indent("yes:", left, False), *indent("no: ", right, True)]
+
+        return "\n".join(self.walk(split, lambda node, leaf: [self.leaf_text(node, leaf)]))
+
+    def leaf_text(self, node: int, leaf: int) -> str:
+        """What a leaf predicts and how many rows it rests on."""
+        rows = f"{self.rows[node]:,} rows" if self.rows else ""
+        if not self.values:
+            return rows or "leaf"
+        value = self.values[leaf]
+        if isinstance(value, Mapping):
+            label = max(value, key=lambda name: value[name])
+            return f"{label} {value[label]:.2f} ({rows})"
+        return f"{value:.4g} ({rows})"
+
+    def to_dict(self) -> dict[str, Any]:
+        """The tree as nested JSON-safe dictionaries, readable by `from_dict`."""
+
+        def split(node: int, left: Any, right: Any) -> dict[str, Any]:
+            rule = self.rules[node]
+            assert rule is not None
+            column = self.schema.columns[rule.feature]
+            record: dict[str, Any] = {"leaf": False, "feature": column.name, **_rule_to_dict(column, rule)}
+            return record | self._rows_of(node) | {"left": left, "right": right}
+
+        def leaf(node: int, place: int) -> dict[str, Any]:
+            value = {"value": self.values[place]} if self.values else {}
+            return {"leaf": True} | self._rows_of(node) | value
+
+        return self.walk(split, leaf)
+
+    def _rows_of(self, node: int) -> dict[str, int]:
+        return {"n": self.rows[node]} if self.rows else {}
+
+    @classmethod
+    def from_dict(cls, schema: Schema, record: Mapping[str, Any]) -> Tree:
+        """The tree that nested dictionaries describe.
+
+        A split has ``feature`` and ``left``/``right``, and ``threshold`` (left if x ≤ threshold, moved to the table's
+        nearest cut), ``levels`` (those that go left) or ``missing: "asked"``; ``missing`` may say ``"left"`` or
+        ``"right"``.
+        """
+        rules: list[Rule | None] = []
+        pending = [record]
+        while pending:
+            node = pending.pop()
+            if not isinstance(node, Mapping):
+                raise InputError(f"tree: {node!r} is not a node; a node is a dictionary")
+            if node.get("leaf", "left" not in node):
+                rules.append(None)
+                continue
+            for field in ("feature", "left", "right"):
+                if field not in node:
+                    raise InputError(f"tree: a split without {field!r}: {sorted(map(str, node))}")
+            if node["feature"] not in schema.names:
+                raise unknown_choice("column", node["feature"], schema.names)
+            feature = schema.names.index(node["feature"])
+            rules.append(_rule_from_dict(feature, schema.columns[feature], node))
+            pending += [node["right"], node["left"]]
+        return cls(schema, tuple(rules))
+
+    def forest(self) -> Forest:
+        """The tree alone, as the core takes it."""
+        rules = [rule or Rule(-1, 0, 0, False) for rule in self.rules]
+        columns = dict(zip(Rule._fields, map(list, zip(*rules, strict=True)), strict=True))
+        return forest_from_lists({**columns, "rows": list(self.rows or [0] * len(rules)), "begin": [0]})
+
+
+def forest_to_lists(arrays: Mapping[str, np.ndarray]) -> dict[str, list[int]]:
+    """A small forest as JSON-safe values."""
+    return {name: array.tolist() for name, array in arrays.items()}
+
+
+def forest_from_lists(record: Mapping[str, list[int]]) -> Forest:
+    """The forest that `forest_to_lists` described."""
+    return Forest(**{name: np.array(record[name], dtype) for name, dtype in FOREST_TYPES.items()})
+
+
+def rules_of(forest: Forest, tree: int) -> tuple[Rule | None, ...]:
+    """The rules of one tree of a forest, in preorder."""
+    at = forest.nodes(tree)
+    columns = (forest.feature, forest.cut, forest.subset, forest.missing_left)
+    nodes: Iterator[Any] = zip(*(array[at].tolist() for array in columns), strict=True)
+    return tuple(Rule(f, cut, subset, bool(left)) if f >= 0 else None for f, cut, subset, left in nodes)
+
+
+def _question(column: Column, rule: Rule) -> str:
+    if column.kind == "categorical":
+        left = [level for code, level in enumerate(column.levels) if rule.subset >> code & 1]
+        right = [level for code, level in enumerate(column.levels) if not rule.subset >> code & 1]
+        missing = column.has_missing and bool(rule.subset >> column.missing_code & 1)
+        if not right:
+            return f"{column.name} is known"
+        text = f"{column.name} is {left[0]}" if len(left) == 1 else f"{column.name} in {{{', '.join(left)}}}"
+    else:
+        missing = rule.missing_left
+        if rule.cut >= len(column.cuts):
+            return f"{column.name} is known"
+        cut = column.cuts[rule.cut]
+        text = f"{column.name} is false" if column.kind == "boolean" else f"{column.name} <= {cut:.6g}"
+    return text + (" or missing" if missing else "")
+
+
+def _rule_to_dict(column: Column, rule: Rule) -> dict[str, Any]:
+    side = {True: "left", False: "right"}
+    if column.kind == "categorical":
+        left = [level for code, level in enumerate(column.levels) if rule.subset >> code & 1]
+        missing = {"missing": side[bool(rule.subset >> column.missing_code & 1)]} if column.has_missing else {}
+        return {"levels": left, **missing}
+    if rule.cut >= len(column.cuts):
+        return {"missing": "asked"}
+    missing = {"missing": side[rule.missing_left]} if column.has_missing else {}
+    return {"threshold": float(column.cuts[rule.cut]), **missing}
+
+
+def _rule_from_dict(feature: int, column: Column, node: Mapping[str, Any]) -> Rule:
+    missing = node.get("missing", "right")
+    if missing not in ("left", "right", "asked"):
+        raise unknown_choice("place for missing values", missing, ("left", "right", "asked"))
+    if column.kind == "categorical":
+        unknown = [level for level in node.get("levels", ()) if level not in column.levels]
+        if unknown or "levels" not in node:
+            raise unknown_choice(f"level of column {column.name!r}", unknown[0] if unknown else None, column.levels)
+        subset = sum(1 << column.levels.index(level) for level in set(node["levels"]))
+        if column.has_missing and missing == "left":
+            subset |= 1 << column.missing_code
+        if not subset & 1:
+            raise InputError(f"column {column.name!r}: level {column.levels[0]!r} goes left; swap the children")
+        return Rule(feature, 0, subset, False)
+    if missing == "asked":
+        return Rule(feature, len(column.cuts), 0, False)
+    if "threshold" not in node:
+        raise InputError(f"column {column.name!r}: a split needs a threshold")
+    cut = int(column.encode(np.array([float(node["threshold"])]))[0])
+    if cut >= len(column.cuts):
+        raise InputError(f"column {column.name!r}: threshold {node['threshold']!r} is beyond its largest value")
+    return Rule(feature, cut, 0, column.has_missing and missing == "left")

@@ -1,0 +1,443 @@
+"""Tables become designs, and new tables are binned by the same cuts and levels."""
+
+from __future__ import annotations
+
+import datetime
+import gzip
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from baytree.columns import MAX_LEVELS, OTHER, cut_points
+from baytree.data import Column, Response, Schema, make_design, read
+
+FRAMES = {"pandas": pd.DataFrame, "polars": pl.DataFrame, "pyarrow": pa.table}
+FINITE = st.floats(allow_nan=False, allow_infinity=False)
+AWKWARD = st.sampled_from([0.0, -0.0, 5e-324, -5e-324, 1.0, np.nextafter(1.0, 2), 1.7e308, -1.7e308])
+
+
+def one_column(values, **options):
+    """The design of a single column with an arbitrary response."""
+    y = np.arange(len(values)) % 2
+    return make_design(pd.DataFrame({"x": values}), y, task="classification", **options)
+
+
+class TestCuts:
+    @given(st.lists(FINITE | AWKWARD, min_size=1, max_size=60), st.integers(1, 12))
+    def test_code_rule_and_value_rule_agree(self, values, most):
+        values = np.array(values)
+        column = Column("x", "numeric", cut_points(values, most))
+        codes = column.encode(values)
+        for c, cut in enumerate(column.cuts):
+            assert np.array_equal(codes <= c, values <= cut)
+
+    @given(st.lists(FINITE | AWKWARD, min_size=1, max_size=60))
+    def test_all_cuts_separate_all_neighbours(self, values):
+        distinct = np.unique(values)
+        cuts = cut_points(np.array(values), 1000)
+        assert len(cuts) == len(distinct) - 1
+        assert (distinct[:-1] <= cuts).all()
+        assert (cuts < distinct[1:]).all()
+
+    @given(st.lists(st.integers(0, 30) | st.just(7), min_size=2, max_size=300), st.integers(1, 20))
+    def test_quantile_cuts_are_as_many_as_allowed_and_different(self, values, most):
+        cuts = cut_points(np.array(values, dtype=float), most)
+        assert len(cuts) == min(most, len(set(values)) - 1)
+        assert (np.diff(cuts) > 0).all()
+
+    def test_quantile_cuts_of_distinct_values_are_evenly_spaced(self):
+        assert cut_points(np.arange(12.0), 2).tolist() == [3.5, 7.5]
+
+    def test_a_frequent_value_leaves_the_other_cuts_to_the_other_values(self):
+        values = np.concatenate([np.zeros(900), np.arange(1.0, 101.0)])
+        assert cut_points(values, 5).tolist() == [0.5, 20.5, 40.5, 60.5, 80.5]
+        assert cut_points(-values, 5).tolist() == [-80.5, -60.5, -40.5, -20.5, -0.5]
+
+    def test_midpoints(self):
+        assert cut_points(np.array([1.0, 2.0, 4.0, 2.0]), 255).tolist() == [1.5, 3.0]
+
+    def test_midpoint_of_adjacent_floats_is_the_lower_one(self):
+        for low in (1.0, -1.0, 5e-324, 1.7e308):
+            high = np.nextafter(low, np.inf)
+            (cut,) = cut_points(np.array([low, high]), 255)
+            assert low <= cut < high
+
+    def test_midpoint_does_not_overflow(self):
+        big = np.finfo(float).max
+        assert cut_points(np.array([-big, big]), 255).tolist() == [0.0]
+        assert np.isfinite(cut_points(np.array([big / 1.5, big]), 255)).all()
+
+    def test_constant_column_has_no_cuts(self):
+        (column,) = one_column([3.0, 3.0, 3.0]).columns
+        assert column.n_codes == 1
+        assert column.observed == 1
+
+
+class TestWidths:
+    @pytest.mark.parametrize(("distinct", "dtype"), [(256, np.uint8), (257, np.uint16)])
+    def test_codes_are_eight_bits_while_they_fit(self, distinct, dtype):
+        design = one_column(np.arange(float(distinct)), max_cuts=None)
+        assert design.columns[0].n_codes == distinct
+        assert design.codes[0].dtype == dtype
+
+    def test_the_missing_code_counts(self):
+        design = one_column([*range(256), None])
+        assert design.columns[0].n_codes == 257
+        assert design.codes[0].dtype == np.uint16
+        assert design.codes[0][-1] == design.columns[0].missing_code == 256
+
+    def test_every_cut_stops_at_sixteen_bits(self):
+        values = np.arange(70_000.0)
+        assert len(one_column(values, max_cuts=None).columns[0].cuts) == 65_535
+        values[0] = np.nan
+        design = one_column(values, max_cuts=None)
+        assert len(design.columns[0].cuts) == 65_534
+        assert design.codes[0].dtype == np.uint16
+        assert design.codes[0][0] == 65_535
+
+
+class TestKinds:
+    @pytest.mark.parametrize("frame", FRAMES.values(), ids=FRAMES)
+    def test_the_same_table_in_every_library(self, frame):
+        table = {
+            "age": [50, None, 31, 40],
+            "smokes": [True, False, None, True],
+            "town": ["b", "a", None, "b"],
+            "risk": ["lo", "hi", "hi", "lo"],
+        }
+        design = read(frame(table), "risk")
+        assert [column.kind for column in design.columns] == ["numeric", "boolean", "categorical"]
+        assert all(column.has_missing for column in design.columns)
+        assert [codes.tolist() for codes in design.codes] == [[2, 3, 0, 1], [1, 0, 2, 1], [1, 0, 2, 1]]
+        assert design.columns[0].cuts.tolist() == [35.5, 45.0]
+        assert design.columns[2].levels == ("a", "b")
+        assert design.y.tolist() == [1, 0, 0, 1]
+        assert design.classes.tolist() == ["hi", "lo"]
+        assert np.array_equal(design.schema.encode(frame(table)), np.stack(design.codes, axis=1))
+
+    def test_object_columns_of_an_array(self):
+        X = np.array([[1, "u", True, 2.5], [None, 3, False, np.nan], [2.5, 3.0, None, 1]], dtype=object)
+        design = make_design(X, [0.0, 1.0, 2.0], task="regression")
+        assert [column.kind for column in design.columns] == ["numeric", "categorical", "boolean", "numeric"]
+        assert design.columns[1].levels == ("3", "u")
+        assert design.names == ("x0", "x1", "x2", "x3")
+
+    def test_a_list_keeps_its_numbers(self):
+        design = make_design([[1, "a"], [2, "b"]], [0.0, 1.0], task="regression")
+        assert [column.kind for column in design.columns] == ["numeric", "categorical"]
+
+    @pytest.mark.parametrize("dtype", ["int8", "uint64", "float16", "float32", "float64", "bool", "O"])
+    def test_any_numeric_type(self, dtype):
+        X = np.array([[0], [1], [1]]).astype(dtype)
+        design = make_design(X, [0.0, 1.0, 2.0], task="regression")
+        assert design.columns[0].cuts.tolist() == [0.5]
+
+    def test_masked_cells_are_missing(self):
+        X = np.ma.masked_equal([[1.0], [2.0], [9.0]], 9.0)
+        assert make_design(X, [0.0, 1.0, 2.0], task="regression").codes[0].tolist() == [0, 1, 2]
+
+    @pytest.mark.parametrize(
+        "frame",
+        [
+            pd.DataFrame({"x": pd.Categorical(["b", "a", None], categories=["z", "b", "a"], ordered=True)}),
+            pl.DataFrame({"x": ["b", "a", None]}, schema={"x": pl.Enum(["z", "b", "a"])}),
+        ],
+        ids=["pandas", "polars"],
+    )
+    def test_an_ordered_type_keeps_its_order_and_loses_unused_levels(self, frame):
+        design = make_design(frame, [1.0, 2.0, 3.0], task="regression")
+        assert design.columns[0].levels == ("b", "a")
+        assert design.codes[0].tolist() == [0, 1, 2]
+
+    @pytest.mark.parametrize(
+        "frame",
+        [
+            pd.DataFrame({"x": pd.Categorical(["b", "a", None], categories=["z", "b", "a"])}),
+            pl.DataFrame({"x": ["b", "a", None]}, schema={"x": pl.Categorical}),
+            pa.table({"x": pa.array(["b", "a", None]).dictionary_encode()}),
+        ],
+        ids=["pandas", "polars", "pyarrow"],
+    )
+    def test_an_unordered_type_is_sorted_by_name(self, frame):
+        design = make_design(frame, [1.0, 2.0, 3.0], task="regression")
+        assert design.columns[0].levels == ("a", "b")
+        assert design.codes[0].tolist() == [1, 0, 2]
+
+    def test_categories_that_are_numbers(self):
+        frame = pd.DataFrame({"x": pd.Categorical([10, 2, None, 10])})
+        (column,) = make_design(frame, [1.0, 2.0, 3.0, 4.0], task="regression").columns
+        assert column.kind == "categorical"
+        assert column.levels == ("2", "10")
+
+    def test_long_integers_and_decimals_are_numbers(self):
+        frame = pl.DataFrame({"a": pl.Series([1, 2, None], dtype=pl.Int128), "b": pl.Series(["1.5", "2.5", "2.5"])})
+        frame = frame.with_columns(pl.col("b").cast(pl.Decimal(10, 2)))
+        design = make_design(frame, [1.0, 2.0, 3.0], task="regression")
+        assert [column.cuts.tolist() for column in design.columns] == [[1.5], [2.0]]
+
+    @pytest.mark.parametrize("values", [[None, None], [np.nan, np.nan], pd.Series([None, None], dtype="Int64")])
+    def test_a_column_without_values_is_numeric_and_all_missing(self, values):
+        design = one_column(values)
+        assert design.columns[0].kind == "numeric"
+        assert design.codes[0].tolist() == [1, 1]
+
+
+class TestLevels:
+    def test_rare_levels_are_pooled_with_a_warning(self):
+        names = [f"t{i:03}" for i in range(100)]
+        values = names[:50] * 3 + names[50:62] * 2 + names[62:]
+        with pytest.warns(UserWarning, match=r"column 'x' has 100 levels; the 62 most frequent stay"):
+            (column,) = one_column(values).columns
+        assert len(column.levels) == MAX_LEVELS
+        assert column.levels == (*names[:62], OTHER)
+        assert column.pooled == tuple(names[62:])
+        assert column.encode(["t000", "t062", "t099", "new", None]).tolist() == [0, 62, 62, 63, 63]
+
+    def test_a_level_called_other_joins_the_pool(self):
+        values = [OTHER] * 500 + [f"t{i}" for i in range(80)]
+        with pytest.warns(UserWarning, match="81 levels"):
+            (column,) = one_column(values).columns
+        assert column.levels.count(OTHER) == 1
+        assert column.encode([OTHER, "new"]).tolist() == [62, 63]
+
+    def test_sixty_three_levels_stay(self):
+        (column,) = one_column([f"t{i}" for i in range(63)]).columns
+        assert len(column.levels) == 63
+        assert column.pooled == ()
+
+    def test_numbers_named_categorical(self):
+        frame = pl.DataFrame({"thal": [10, 3, 7, None], "y": [1.0, 2.0, 3.0, 4.0]})
+        design = read(frame, "y", categorical="thal")
+        assert design.columns[0].levels == ("3", "7", "10")
+        assert design.columns[0].encode([3.0, 7, 10, 4, None]).tolist() == [0, 1, 2, 3, 3]
+        assert design.columns[0].encode(["3", "3.0", "07", "x"]).tolist() == [0, 0, 1, 3]
+
+    def test_a_boolean_named_categorical_stays_boolean(self):
+        frame = pl.DataFrame({"x": [True, False], "y": [1.0, 2.0]})
+        assert read(frame, "y", categorical=["x"]).columns[0].kind == "boolean"
+
+    @pytest.mark.parametrize("features", [[False, True], [1], ["b"], np.array([1]), "b"])
+    def test_categorical_features_as_in_scikit_learn(self, features):
+        frame = pd.DataFrame({"a": [1, 2], "b": [1, 2]})
+        design = make_design(frame, [0.0, 1.0], task="regression", categorical_features=features)
+        assert [column.kind for column in design.columns] == ["numeric", "categorical"]
+
+    @pytest.mark.parametrize("features", [None, "from_dtype", [], [False, False]])
+    def test_text_is_categorical_without_saying_so(self, features):
+        frame = pd.DataFrame({"a": [1, 2], "b": ["u", "v"]})
+        design = make_design(frame, [0.0, 1.0], task="regression", categorical_features=features)
+        assert [column.kind for column in design.columns] == ["numeric", "categorical"]
+
+
+class TestResponse:
+    @pytest.mark.parametrize(
+        ("y", "kind"),
+        [
+            (["a", "b", "c"], "categorical"),
+            ([True, False, True], "categorical"),
+            ([0, 1, 1], "categorical"),
+            ([2.0, 7.0, 7.0], "categorical"),
+            ([0, 1, 2], "numeric"),
+            (pd.Categorical(["u", "v", "w"]), "categorical"),
+            (pd.Categorical([1, 2, 3]), "categorical"),
+        ],
+    )
+    def test_auto(self, y, kind):
+        assert read(pd.DataFrame({"x": [1, 2, 3], "y": y}), "y").response.kind == kind
+
+    @pytest.mark.parametrize(
+        "labels",
+        [
+            np.array(["b", "a", "b"]),
+            np.array(["b", "a", "b"], dtype=object),
+            np.array([2, -1, 2]),
+            np.array([2, -1, 2], dtype=np.int16),
+            np.array([1.0, 0.0, 1.0]),
+            np.array([True, False, True]),
+        ],
+        ids=lambda labels: labels.dtype.str,
+    )
+    def test_classes_keep_their_type(self, labels):
+        design = make_design([[1], [2], [3]], labels, task="classification")
+        assert design.classes.dtype == labels.dtype
+        assert np.array_equal(design.classes[design.y], labels)
+        assert design.y.dtype == np.int32
+        record = json.loads(json.dumps(design.response.to_dict()))
+        assert Response.from_dict(record) == design.response
+        assert Response.from_dict(record).classes.dtype == labels.dtype
+
+    def test_objects_that_are_numbers(self):
+        labels = np.array([2, 1, 2], dtype=object)
+        assert make_design([[1], [2], [3]], labels, task="classification").classes.dtype == np.int64
+
+    def test_regression(self):
+        design = make_design([[1], [2], [3]], pd.Series([1, 5, 3]), task="regression", target="price")
+        assert design.y.dtype == np.float64
+        assert design.y.tolist() == [1, 5, 3]
+        assert design.response == Response("price", "numeric")
+        assert design.classes is None
+
+    @pytest.mark.parametrize("y", [np.array([[0.0], [1.0], [2.0]]), pd.DataFrame({"y": [0.0, 1.0, 2.0]})])
+    def test_column_vector_is_ravelled_with_a_warning(self, y):
+        from sklearn.exceptions import DataConversionWarning
+
+        with pytest.warns(DataConversionWarning, match="A column-vector y was passed"):
+            assert make_design([[1], [2], [3]], y, task="regression").y.tolist() == [0, 1, 2]
+
+
+class TestWeight:
+    def test_rows_of_weight_zero_are_dropped(self):
+        frame = pl.DataFrame({"x": [1.0, 2.0, 3.0, 9.0], "y": ["a", "b", "a", None], "w": [1.0, 2.5, 1.0, 0.0]})
+        design = read(frame, "y", weight="w")
+        assert design.rows == 3
+        assert design.names == ("x",)
+        assert design.columns[0].cuts.tolist() == [1.5, 2.5]
+        assert design.weight.tolist() == [1.0, 2.5, 1.0]
+
+    def test_equal_to_a_table_without_those_rows(self):
+        rng = np.random.default_rng(0)
+        X, y, weight = rng.normal(size=(40, 3)), rng.normal(size=40), rng.integers(0, 3, 40)
+        weighted = make_design(X, y, task="regression", sample_weight=weight)
+        shorter = make_design(X[weight > 0], y[weight > 0], task="regression")
+        assert weighted.schema == shorter.schema
+        assert all(map(np.array_equal, weighted.codes, shorter.codes))
+        assert np.array_equal(weighted.y, shorter.y)
+
+    @pytest.mark.parametrize("weight", [[1, 1, 1], [1, 0, 1], np.ones(3, dtype=np.float32), [True, True, False]])
+    def test_unit_weights_are_no_weights(self, weight):
+        assert make_design([[1], [2], [3]], [0.0, 1.0, 2.0], task="regression", sample_weight=weight).weight is None
+
+    def test_the_caller_keeps_its_arrays(self):
+        y, weight = np.array([0.0, 1.0, 2.0]), np.array([1.0, 2.0, 3.0])
+        design = make_design([[1], [2], [3]], y, task="regression", sample_weight=weight)
+        design.y[:], design.weight[:] = 9, 9
+        assert y.tolist() == [0, 1, 2]
+        assert weight.tolist() == [1, 2, 3]
+
+
+class TestEncode:
+    @pytest.fixture
+    def design(self):
+        frame = pl.DataFrame({"a": [1.0, 2.0, 3.0], "b": ["u", "v", "u"], "c": [True, False, True], "y": [1.0, 2, 3]})
+        return read(frame, "y")
+
+    def test_frames_are_matched_by_name(self, design):
+        frame = pl.DataFrame({"extra": [datetime.date(2020, 1, 1)], "c": [False], "b": ["v"], "a": [2.4]})
+        codes = design.schema.encode(frame)
+        assert codes.tolist() == [[1, 1, 0]]
+        assert codes.dtype == np.uint32
+        assert codes.flags.c_contiguous
+
+    def test_arrays_are_matched_by_position(self, design):
+        assert design.schema.encode(np.array([[2.6, "u", True]], dtype=object)).tolist() == [[2, 0, 1]]
+
+    def test_missing_and_unseen_where_training_had_neither(self, design):
+        frame = pl.DataFrame({"a": [None, 1.0], "b": ["new", None], "c": [None, True]})
+        assert design.schema.encode(frame).tolist() == [[3, 2, 2], [0, 2, 1]]
+
+    def test_no_rows(self, design):
+        assert design.schema.encode(pl.DataFrame({"a": [], "b": [], "c": []})).shape == (0, 3)
+
+    def test_a_table_without_names_matches_any_frame_by_position(self):
+        design = make_design(np.array([[1.0, 5.0], [2.0, 6.0]]), [0.0, 1.0], task="regression")
+        assert design.schema.encode(pd.DataFrame({"u": [9.0], "v": [0.0]})).tolist() == [[1, 0]]
+        numbered = make_design(pd.DataFrame([[1.0, 5.0], [2.0, 6.0]]), [0.0, 1.0], task="regression")
+        assert numbered.schema == design.schema
+
+    def test_given_names_count_as_names(self):
+        design = make_design([[1.0, 5.0], [2.0, 6.0]], [0.0, 1.0], task="regression", names=["u", "v"])
+        assert design.schema.encode(pl.DataFrame({"v": [9.0], "u": [0.0]})).tolist() == [[0, 1]]
+
+    @given(st.lists(st.none() | FINITE, min_size=3, max_size=40).filter(lambda xs: len(set(xs)) > 1))
+    @settings(max_examples=50)
+    def test_schema_survives_json_bit_for_bit(self, values):
+        design = one_column(np.array([np.nan if x is None else x for x in values]))
+        copy = Schema.from_dict(json.loads(json.dumps(design.schema.to_dict())))
+        assert copy == design.schema
+        assert copy.columns[0].cuts.tobytes() == design.columns[0].cuts.tobytes()
+        assert np.array_equal(copy.encode(pd.DataFrame({"x": values}))[:, 0], design.codes[0])
+
+    def test_schemas_differ_where_anything_differs(self, design):
+        record = design.schema.to_dict()
+        record["columns"][0]["cuts"][0] = np.nextafter(1.5, 2)
+        assert Schema.from_dict(record) != design.schema
+
+
+class TestFiles:
+    TEXT = "age,town,when,score,smokes,y\n1,01, x,?,TRUE,a\n,02,NA,2.5,FALSE,b\n 3,10,x,NaN,,a\n"
+
+    @pytest.fixture
+    def written(self, tmp_path):
+        frame = {"age": [1, None, 3], "y": ["a", "b", "a"]}
+        (tmp_path / "t.csv").write_text("age,y\n1,a\n,b\n3,a\n")
+        (tmp_path / "t.tsv").write_text("age\ty\n1\ta\n\tb\n3\ta\n")
+        (tmp_path / "t.csv.gz").write_bytes(gzip.compress(b"\xef\xbb\xbfage,y\r\n1,a\r\n,b\r\n3,a\r\n"))
+        pl.DataFrame(frame).write_parquet(tmp_path / "t.parquet")
+        return tmp_path
+
+    @pytest.mark.parametrize("name", ["t.csv", "t.tsv", "t.csv.gz", "t.parquet"])
+    def test_every_format(self, written, name):
+        design = read(written / name, "y")
+        assert design.codes[0].tolist() == [0, 2, 1]
+        assert design.y.tolist() == [0, 1, 0]
+        assert design.schema.encode(str(written / name))[:, 0].tolist() == [0, 2, 1]
+
+    def test_missing_cells_and_blanks(self, tmp_path):
+        (tmp_path / "t.csv").write_text(self.TEXT)
+        design = read(tmp_path / "t.csv", "y", categorical=["town"])
+        kinds = {column.name: column.kind for column in design.columns}
+        assert kinds == {
+            "age": "numeric",
+            "town": "categorical",
+            "when": "categorical",
+            "score": "numeric",
+            "smokes": "boolean",
+        }
+        assert [column.has_missing for column in design.columns] == [True, False, True, True, True]
+        assert design.columns[1].levels == ("01", "02", "10")
+        assert design.columns[2].levels == ("x",)
+
+    def test_levels_that_look_like_numbers_in_the_new_file(self, tmp_path):
+        (tmp_path / "old.csv").write_text("ward,y\n01,1\nA2,2\n1,3\n")
+        (tmp_path / "new.csv").write_text("ward\n01\n1\n")
+        schema = read(tmp_path / "old.csv", "y").schema
+        assert schema.columns[0].levels == ("01", "1", "A2")
+        assert schema.encode(tmp_path / "new.csv").tolist() == [[0], [1]]
+
+    def test_blank_lines_at_the_end_are_no_rows(self, tmp_path):
+        (tmp_path / "t.csv").write_text("x,y\n1,2\n3,4\n,6\n\n\n")
+        assert read(tmp_path / "t.csv", "y").codes[0].tolist() == [0, 1, 2]
+        (tmp_path / "one.csv").write_text("x\n1\n\n")
+        assert read(tmp_path / "t.csv", "y").schema.encode(tmp_path / "one.csv").tolist() == [[0], [2]]
+
+    def test_drop(self, written):
+        design = read(pl.read_csv(written / "t.csv").with_columns(id=pl.lit("z")), "y", drop="id")
+        assert design.names == ("age",)
+
+
+def test_describe():
+    frame = pl.DataFrame({"a": [1.0, None, 3.0], "b": ["u", "v", "u"], "y": ["no", "yes", "no"], "w": [1, 2, 3]})
+    design = read(frame, "y", weight="w")
+    assert design.describe().splitlines() == [
+        "3 rows, total weight 6",
+        "2 columns: 1 numeric, 1 categorical",
+        "missing values: a 1",
+        "response 'y': no 2, yes 1",
+    ]
+    assert repr(design) == "<Design: 3 rows, 2 columns, response 'y'>"
+    regression = make_design([[1], [2]], [1.0, 3.0], task="regression")
+    assert "response 'y': mean 2, sd 1.414, 1 to 3" in regression.describe()
+
+
+def test_importing_loads_no_table_library():
+    code = "import sys, baytree.data; print({'pandas', 'polars', 'pyarrow'} & set(sys.modules) or 'none')"
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert result.stdout.strip() == "none"
