@@ -1,4 +1,4 @@
-"""Whether the chains agree: R-hat and effective sample sizes, by ArviZ."""
+"""Whether chains agree: R-hat and effective sample sizes, by ArviZ."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .posterior import Posterior
+# Beyond this R-hat the chains disagree (Vehtari et al. 2021).
+RHAT_LIMIT = 1.01
 
 
 @dataclass(frozen=True)
@@ -19,40 +20,50 @@ class Diagnostic:
         Its name.
     mean, sd : float
         Over all draws.
-    rhat : float
-        Rank-normalised split R-hat; near 1 when the chains agree. NaN where it cannot be computed.
-    ess_bulk, ess_tail : float
-        Effective sample sizes for the middle and for the tails. NaN where they cannot be computed.
+    rhat : float or None
+        Rank-normalised split R-hat [1]_; near 1 when the chains agree. None where it is not defined: for fewer than
+        four draws, or a quantity that never changes.
+    ess_bulk, ess_tail : float or None
+        Effective sample sizes for the middle and for the tails.
+
+    References
+    ----------
+    .. [1] Vehtari, Gelman, Simpson, Carpenter and Bürkner (2021), Bayesian Analysis 16, 667–718.
     """
 
     quantity: str
     mean: float
     sd: float
-    rhat: float
-    ess_bulk: float
-    ess_tail: float
+    rhat: float | None
+    ess_bulk: float | None
+    ess_tail: float | None
+
+    @property
+    def agrees(self) -> bool:
+        """Whether R-hat is near 1."""
+        return self.rhat is not None and self.rhat < RHAT_LIMIT
 
 
-def diagnose(posterior: Posterior) -> list[Diagnostic]:
-    """Diagnose the log-likelihood and the size of the tree.
+def diagnose(quantity: str, values: np.ndarray) -> Diagnostic:
+    """Diagnose one quantity.
 
     Parameters
     ----------
-    posterior : Posterior
-        The draws.
+    quantity : str
+        Its name.
+    values : numpy.ndarray
+        Its draws, shape (chains, draws).
     """
-    quantities = {"log-likelihood": posterior.log_likelihood, "leaves": posterior.n_leaves.astype(float)}
-    return [_diagnostic(name, values) for name, values in quantities.items()]
-
-
-def _diagnostic(name: str, values: np.ndarray) -> Diagnostic:
-    from arviz_stats.base import array_stats
-
-    rhat = bulk = tail = float("nan")
-    # A constant quantity, or fewer draws than the definitions need, has no R-hat.
+    rhat = bulk = tail = None
     if values.shape[1] >= 4 and np.ptp(values) > 0:
+        from arviz_stats.base import array_stats
+
         axes = {"chain_axis": 0, "draw_axis": 1}
-        rhat = float(array_stats.rhat(values, **axes))
-        bulk = float(array_stats.ess(values, **axes))
-        tail = float(array_stats.ess(values, method="tail", prob=(0.05, 0.95), **axes))
-    return Diagnostic(name, float(values.mean()), float(values.std()), rhat, bulk, tail)
+        rhat = _finite(array_stats.rhat(values, **axes))
+        bulk = _finite(array_stats.ess(values, **axes))
+        tail = _finite(array_stats.ess(values, method="tail", prob=(0.05, 0.95), **axes))
+    return Diagnostic(quantity, float(values.mean()), float(values.std()), rhat, bulk, tail)
+
+
+def _finite(value: float) -> float | None:
+    return float(value) if np.isfinite(value) else None

@@ -18,6 +18,7 @@ from .errors import FileError, InputError
 from .models import CART
 from .native import native_columns
 from .storage import ModelReader, ModelWriter, open_model
+from .summary import Summary, summarise
 from .trees import Forest, Tree, rules_of
 
 # A model file is written in blocks of about this many trees a chain, far below SQLite's limit for one blob.
@@ -204,6 +205,10 @@ class Posterior:
         used[tree_of_node[split], self.forest.feature[split]] = True
         shares = self._visits.sum(axis=0) @ used / self.tree_index.size
         return dict(zip(self.schema.names, shares.tolist(), strict=True))
+
+    def summary(self) -> Summary:
+        """What was fitted, what it says, and whether the chains agree; ``print`` it."""
+        return summarise(self)
 
     # ---- prediction -----------------------------------------------------------------------------------------------
 

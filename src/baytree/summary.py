@@ -1,0 +1,114 @@
+"""A posterior in a page: what was fitted, what it says, and whether the chains agree."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+from .diagnostics import Diagnostic, diagnose
+
+if TYPE_CHECKING:
+    from .posterior import Posterior
+
+TOP_TREES = 5
+
+
+@dataclass(frozen=True)
+class Summary:
+    """The figures that describe a posterior.
+
+    Attributes
+    ----------
+    response : str
+        The name of what is predicted.
+    task : {"classification", "regression"}
+        Classes or numbers.
+    rows, columns : int
+        The size of the training table.
+    chains, draws, warmup, thin, seed : int
+        How it was drawn.
+    model : dict
+        The prior, leaf model and proposals, with everything that was left open filled in.
+    acceptance : dict of str to float
+        Of each proposal, the share of its turns that changed the tree.
+    diagnostics : tuple of Diagnostic
+        Of the log-likelihood and of the number of leaves.
+    inclusion : dict of str to float
+        The probability that a tree asks about each column, largest first.
+    top_trees : tuple of (float, int)
+        Of the most probable trees: probability and number of leaves.
+    """
+
+    response: str
+    task: str
+    rows: int
+    columns: int
+    chains: int
+    draws: int
+    warmup: int
+    thin: int
+    seed: int
+    model: dict[str, Any]
+    acceptance: dict[str, float]
+    diagnostics: tuple[Diagnostic, ...]
+    inclusion: dict[str, float]
+    top_trees: tuple[tuple[float, int], ...]
+
+    @property
+    def verdict(self) -> str:
+        """Whether the chains agree, in a sentence."""
+        known = [d for d in self.diagnostics if d.rhat is not None]
+        apart = [f"{d.quantity} (R-hat {d.rhat:.3f})" for d in known if not d.agrees]
+        if not known:
+            return "Too few draws, or trees that never change: agreement of the chains cannot be judged."
+        if apart:
+            return f"The chains do not agree yet on {' and '.join(apart)}: take more warmup and draws."
+        return "The chains agree: R-hat is below 1.01 for " + " and ".join(d.quantity for d in known) + "."
+
+    def to_dict(self) -> dict[str, Any]:
+        """The summary as JSON-safe values."""
+        return asdict(self) | {"verdict": self.verdict}
+
+    def __str__(self) -> str:
+        lines = [
+            f"{self.task} of {self.response!r}: {self.rows:,} rows, {self.columns} columns",
+            f"{self.chains} chains × {self.draws:,} draws (warmup {self.warmup:,}, thin {self.thin}, seed {self.seed})",
+            "",
+            f"{'':<16}{'mean':>10}{'sd':>9}{'R-hat':>8}{'ESS':>8}",
+        ]
+        for d in self.diagnostics:
+            rhat, ess = (
+                "–" if value is None else f"{value:.{places}f}" for value, places in ((d.rhat, 3), (d.ess_bulk, 0))
+            )
+            lines.append(f"{d.quantity:<16}{d.mean:>10.2f}{d.sd:>9.2f}{rhat:>8}{ess:>8}")
+        lines += ["", "probability that a tree asks about a column"]
+        width = max(map(len, self.inclusion))
+        lines += [f"  {name:<{width}}  {share:>5.1%}" for name, share in self.inclusion.items()]
+        lines += ["", "most probable trees"]
+        lines += [f"  {probability:>6.2%}  {leaves} leaves" for probability, leaves in self.top_trees]
+        return "\n".join([*lines, "", self.verdict])
+
+
+def summarise(posterior: Posterior) -> Summary:
+    """What `Posterior.summary` promises."""
+    plan = posterior.plan
+    inclusion = sorted(posterior.inclusion().items(), key=lambda item: -item[1])
+    return Summary(
+        response=posterior.schema.response.name,
+        task="regression" if posterior.schema.response.classes is None else "classification",
+        rows=plan.rows,
+        columns=len(posterior.schema.columns),
+        chains=posterior.chains,
+        draws=posterior.draws,
+        warmup=plan.warmup,
+        thin=plan.thin,
+        seed=plan.seed,
+        model=posterior.model.to_dict(),
+        acceptance=posterior.acceptance,
+        diagnostics=(
+            diagnose("log-likelihood", posterior.log_likelihood),
+            diagnose("leaves", posterior.n_leaves.astype(float)),
+        ),
+        inclusion=dict(inclusion),
+        top_trees=tuple((top.probability, top.tree.n_leaves) for top in posterior.top_trees(TOP_TREES)),
+    )
