@@ -46,7 +46,7 @@ def _average(posterior: Posterior, predictor: _core.Predictor, codes: np.ndarray
     if kind == "vote":
         values = np.eye(values.shape[1])[values.argmax(axis=1)]
     weight = posterior._visits.sum(axis=0) / posterior.tree_index.size
-    mean = predictor.accumulate(codes, weight, np.ascontiguousarray(values)).reshape(len(codes), -1)
+    mean = predictor.accumulate(codes, weight, np.ascontiguousarray(values)).reshape(len(codes), values.shape[1])
     return mean[:, 0] if posterior.schema.response.classes is None else mean
 
 

@@ -76,6 +76,7 @@ class Chain {
     stored_ = position.stored;
     mixture_.turns = position.turns;
     mixture_.accepted = position.accepted;
+    log_prior_ = log_prior();
   }
 
  private:
@@ -164,7 +165,8 @@ class Chain {
   PartitionedTree tree_;
   Replacement candidate_;
   typename Leaf::Buffer leaf_buffer_;
-  double log_likelihood_ = 0.0, log_prior_ = unknown;
+  double log_likelihood_ = 0.0;
+  double log_prior_ = unknown;  // of the last stored tree
   Draws draws_;
   std::uint64_t stored_trees_ = 0;
   bool stored_ = false;

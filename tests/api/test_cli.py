@@ -1,0 +1,495 @@
+"""The command line: what it prints, writes and exits with."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from typer.testing import CliRunner
+
+import baytree as bt
+from baytree.cli import app
+from baytree.storage import open_model, partial_path
+
+QUICK = ["--chains", "2", "--draws", "60", "--warmup", "40", "--seed", "7"]
+BAYTREE = [sys.executable, "-m", "baytree"]
+
+
+@pytest.fixture(autouse=True)
+def _in_folder(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(folder)
+    for name in ("NO_COLOR", "FORCE_COLOR"):
+        monkeypatch.delenv(name, raising=False)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a table of classes, one of numbers, and a model of each."""
+    folder = tmp_path_factory.mktemp("cli")
+    cancer = bt.datasets.load("breast_cancer")
+    cancer.X.with_columns(pl.Series("class", cancer.y)).head(200).write_csv(folder / "cancer.csv")
+    friedman = bt.datasets.friedman(n=120)
+    kind = np.where(friedman.X["x1"].to_numpy() > 0.5, "007", "08")
+    friedman.X.with_columns(pl.Series("kind", kind), pl.Series("y", friedman.y)).write_csv(folder / "friedman.csv")
+    invoke("fit", folder / "cancer.csv", "--target", "class", *QUICK, "--out", folder / "cancer.baytree")
+    invoke("fit", folder / "friedman.csv", "--target", "y", *QUICK, "--out", folder / "friedman.baytree",
+           "--categorical", "kind")  # fmt: skip
+    return folder
+
+
+def invoke(*arguments: Any, code: int = 0) -> Any:
+    """Run a command in this process; it must end with this exit code."""
+    result = CliRunner().invoke(app, [str(argument) for argument in arguments])
+    assert result.exit_code == code, result.output
+    return result
+
+
+def failure(*arguments: Any, code: int) -> str:
+    """The message of a command that must fail."""
+    result = invoke(*arguments, code=code)
+    assert result.stdout == ""
+    assert result.stderr.startswith("baytree: ")
+    assert "Traceback" not in result.stderr
+    return result.stderr
+
+
+# ---- help and version -----------------------------------------------------------------------------------------------
+
+
+def test_version() -> None:
+    assert invoke("--version").stdout == f"baytree {bt.__version__}\n"
+
+
+def test_help_names_commands_and_exit_codes() -> None:
+    text = invoke("--help").stdout
+    for word in ("fit", "predict", "show", "data", "Exit codes", "130"):
+        assert word in text
+
+
+def test_help_does_not_wait_for_heavy_imports() -> None:
+    script = (
+        "import sys; from typer.testing import CliRunner; from baytree.cli import app; "
+        "assert CliRunner().invoke(app, ['fit', '--help']).exit_code == 0; "
+        "print([m for m in ('sklearn', 'polars', 'pandas', 'pyarrow', 'arviz_stats', 'scipy') if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"
+
+
+# ---- fit ------------------------------------------------------------------------------------------------------------
+
+
+def test_fit_tells_what_it_read_learned_and_wrote() -> None:
+    text = invoke("fit", "cancer.csv", "--target", "class", *QUICK, "--out", "told.baytree").stdout
+    assert "Read cancer.csv: 200 rows, 9 columns" in text
+    assert "Response 'class': benign" in text
+    assert "2 chains × 60 draws" in text and "seed 7" in text
+    assert "Model written to told.baytree" in text
+    assert "baytree show told.baytree" in text
+    assert "\x1b" not in text
+    assert bt.load("told.baytree").draws == 60
+
+
+def test_fit_offers_a_longer_run_that_can_be_pasted() -> None:
+    text = invoke("fit", "cancer.csv", "--target", "class", "--drop", "mitoses", "--seed", "7", "--draws", "20",
+                  "--warmup", "0", "--out", "longer.baytree").stdout  # fmt: skip
+    [line] = [line for line in text.splitlines() if "baytree fit" in line]
+    words = shlex.split(line, comments=True)
+    invoke(*words[1:])
+    posterior = bt.load("longer.baytree")
+    assert (posterior.draws, posterior.plan.warmup, posterior.plan.seed) == (200, 1000, 7)
+    assert "mitoses" not in posterior.schema.names
+
+
+def test_fit_equals_the_python_api() -> None:
+    invoke("fit", "friedman.csv", "--target", "y", "--task", "regression", "--chains", 2, "--draws", 50, "--warmup", 30,
+           "--thin", 2, "--seed", 3, "--alpha", 0.8, "--beta", 0.5, "--min-leaf", 4, "--rule", "uniform",
+           "--proposal", "uc=2,change=1", "--max-cuts", "all", "--weight", "x6", "--categorical", "kind",
+           "--drop", "x7", "--drop", "x8", "--threads", 1, "--out", "options.baytree")  # fmt: skip
+    design = bt.read(
+        "friedman.csv", "y", task="regression", weight="x6", categorical="kind", drop=["x7", "x8"], max_cuts=None
+    )
+    model = bt.CART(bt.GrowTree(0.8, 0.5, 4, "uniform"), proposal={"uc": 2, "change": 1})
+    expected = bt.sample(model, design, chains=2, draws=50, warmup=30, thin=2, seed=3, progress=False)
+    found = bt.load("options.baytree")
+    assert np.array_equal(found.log_likelihood, expected.log_likelihood)
+    assert found.plan == expected.plan
+    assert found.model == expected.model
+
+
+def test_fit_writes_beside_no_one_by_default(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
+    monkeypatch.chdir(tmp_path)
+    invoke("fit", folder / "cancer.csv", "--target", "class", *QUICK, "--quiet")
+    assert [path.name for path in tmp_path.iterdir()] == ["cancer.baytree"]
+
+
+def test_fit_json_is_one_object_and_nothing_else() -> None:
+    result = invoke("fit", "cancer.csv", "--target", "class", *QUICK, "--json", "--out", "json.baytree")
+    record = json.loads(result.stdout)
+    assert result.stderr == ""
+    assert record["model_file"] == "json.baytree"
+    assert record["file"] == "cancer.csv"
+    assert record["draws"] == 60
+    assert record["verdict"]
+
+
+def test_fit_quiet_says_nothing() -> None:
+    result = invoke("fit", "cancer.csv", "--target", "class", *QUICK, "--quiet", "--out", "quiet.baytree")
+    assert result.output == ""
+
+
+def test_fit_passes_warnings_on_as_notes() -> None:
+    frame = pl.DataFrame({"many": [f"level {i // 2}" for i in range(200)], "y": [i % 7 for i in range(200)]})
+    frame.write_csv("many.csv")
+    result = invoke("fit", "many.csv", "--target", "y", *QUICK)
+    assert "baytree: note: column 'many' has 100 levels" in result.stderr
+    [note] = json.loads(invoke("fit", "many.csv", "--target", "y", *QUICK, "--json").stdout)["notes"]
+    assert "100 levels" in note
+
+
+# ---- predict --------------------------------------------------------------------------------------------------------
+
+
+def test_predict_classes() -> None:
+    text = invoke("predict", "cancer.baytree", "cancer.csv").stdout
+    found = pl.read_csv(text.encode())
+    expected = bt.load("cancer.baytree").predict("cancer.csv")
+    assert found.columns == ["prediction", "P(benign)", "P(malignant)"]
+    assert np.array_equal(found.drop("prediction").to_numpy(), expected)
+    assert found["prediction"].to_list() == np.array(["benign", "malignant"])[expected.argmax(axis=1)].tolist()
+
+
+def test_predict_numbers() -> None:
+    found = pl.read_csv(invoke("predict", "friedman.baytree", "friedman.csv", "--prob", "0.8").stdout.encode())
+    posterior = bt.load("friedman.baytree")
+    interval = posterior.predict("friedman.csv", kind="interval", prob=0.8)
+    new = np.quantile(posterior.predict("friedman.csv", kind="predictive"), [0.1, 0.9], axis=(0, 1))
+    assert np.array_equal(found["mean"], posterior.predict("friedman.csv"))
+    assert np.array_equal(found.select("lower", "upper").to_numpy(), interval)
+    np.testing.assert_allclose(found.select("predictive_lower", "predictive_upper").to_numpy(), new.T, rtol=1e-12)
+
+
+def test_predict_in_blocks_of_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    from baytree.cli import predict
+
+    posterior = bt.load("friedman.baytree")
+    table = pl.read_csv("friedman.csv", schema_overrides={"kind": pl.String})
+    whole = predict.predict_table(posterior, table, 0.9)
+    monkeypatch.setattr(predict, "BLOCK_NUMBERS", 50 * 120)
+    blocks = predict.predict_table(posterior, table, 0.9)
+    assert blocks.drop("predictive_lower", "predictive_upper").equals(
+        whole.drop("predictive_lower", "predictive_upper")
+    )
+    # Draws of new values differ with the blocks, their quantiles by no more than their Monte Carlo error.
+    near = (blocks["predictive_lower"] - whole["predictive_lower"]).abs() / (whole["mean"] - whole["predictive_lower"])
+    assert near.median() < 0.2
+
+
+@pytest.mark.parametrize(
+    ("name", "reader"),
+    [("p.csv", pl.read_csv), ("p.tsv", lambda path: pl.read_csv(path, separator="\t")), ("p.parquet", pl.read_parquet)],
+)
+def test_predict_writes_files(name: str, reader: Callable[[str], pl.DataFrame]) -> None:
+    text = invoke("predict", "cancer.baytree", "cancer.csv", "--out", name).stdout
+    assert text == f"200 predictions written to {name}\n"
+    assert reader(name).equals(pl.read_csv(invoke("predict", "cancer.baytree", "cancer.csv").stdout.encode()))
+
+
+def test_predict_json() -> None:
+    record = json.loads(invoke("predict", "cancer.baytree", "cancer.csv", "--json").stdout)
+    assert record["rows"] == len(record["predictions"]) == 200
+    assert set(record["predictions"][0]) == {"prediction", "P(benign)", "P(malignant)"}
+    record = json.loads(invoke("predict", "cancer.baytree", "cancer.csv", "--json", "--out", "json.csv").stdout)
+    assert record == {"rows": 200, "out": "json.csv"}
+
+
+@pytest.mark.parametrize("name", ["cancer", "friedman"])
+def test_predict_no_rows(name: str) -> None:
+    Path("header.csv").write_text(Path(f"{name}.csv").read_text().splitlines()[0] + "\n")
+    assert len(invoke("predict", f"{name}.baytree", "header.csv").stdout.splitlines()) == 1
+
+
+# ---- show -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["cancer", "friedman"])
+def test_show_draws_the_best_tree_and_the_verdict(name: str) -> None:
+    text = invoke("show", f"{name}.baytree").stdout
+    posterior = bt.load(f"{name}.baytree")
+    best = posterior.best_tree().to_text().splitlines()
+    assert "\n".join(f"  {line}" for line in best) in text
+    assert posterior.summary().verdict in text
+    assert "The most probable trees" in text and "in each chain" in text
+    assert "\x1b" not in text
+
+
+def test_show_lists_as_many_trees_as_asked() -> None:
+    listed = json.loads(invoke("show", "cancer.baytree", "--json", "--trees", "2").stdout)["trees"]
+    expected = bt.load("cancer.baytree").top_trees(2)
+    assert [tree["probability"] for tree in listed] == [top.probability for top in expected]
+    assert [tree["per_chain"] for tree in listed] == [top.per_chain.tolist() for top in expected]
+    assert [tree["tree"] for tree in listed] == [top.tree.to_dict() for top in expected]
+    assert "most probable" not in invoke("show", "cancer.baytree", "--trees", "0").stdout
+
+
+def test_show_json_has_the_summary_and_the_best_tree() -> None:
+    record = json.loads(invoke("show", "cancer.baytree", "--json").stdout)
+    posterior = bt.load("cancer.baytree")
+    assert record["best_tree"] == posterior.best_tree().to_dict()
+    assert record["inclusion"] == posterior.summary().inclusion
+    assert len(record["trees"]) == 3
+
+
+def test_colours_only_where_wanted(monkeypatch: pytest.MonkeyPatch) -> None:
+    colour = re.compile(r"\x1b\[[0-9;]*3[0-9]m")
+    assert "\x1b" not in invoke("show", "cancer.baytree").stdout
+    monkeypatch.setenv("TERM", "xterm-256color")
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    assert colour.search(invoke("show", "cancer.baytree").stdout)
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert not colour.search(invoke("show", "cancer.baytree").stdout)
+
+
+def test_names_are_never_taken_for_markup() -> None:
+    x = np.arange(40)
+    pl.DataFrame({"[red]x": x, ":smile:": x[::-1], "[/]y": np.where(x < 20, "[bold]", ":heart:")}).write_csv("odd.csv")
+    text = invoke("fit", "odd.csv", "--target", "[/]y", *QUICK).stdout + invoke("show", "odd.baytree").stdout
+    for name in ("[red]x", ":smile:", "[/]y", "[bold]", ":heart:"):
+        assert name in text
+
+
+# ---- data -----------------------------------------------------------------------------------------------------------
+
+
+def test_data_lists_every_set() -> None:
+    text = invoke("data").stdout
+    for name in bt.datasets.names():
+        assert bt.datasets.load(name).title in text
+        assert name in text
+
+
+@pytest.mark.parametrize("name", bt.datasets.names())
+def test_data_describes_a_set(name: str) -> None:
+    text = invoke("data", name).stdout
+    dataset = bt.datasets.load(name)
+    assert dataset.source in text
+    assert dataset.caution in text
+    assert f"baytree data {name} --out {name}.csv" in text
+
+
+@pytest.mark.parametrize("name", ["heart", "waveform", "robot_arm"])
+def test_data_writes_a_file_that_fit_reads_as_the_set_is_meant(name: str) -> None:
+    text = invoke("data", name, "--out", f"{name}.csv").stdout
+    [line] = [line for line in text.splitlines() if "baytree fit" in line]
+    words = shlex.split(line, comments=True)[1:]
+    record = json.loads(invoke(*words, "--draws", "1", "--warmup", "0", "--chains", "1", "--json").stdout)
+    design = bt.datasets.load(name).design()
+    assert (record["rows"], record["columns"]) == (design.rows, len(design.columns))
+    assert record["task"] == ("regression" if design.classes is None else "classification")
+    assert bt.load(f"{name}.baytree").schema == design.schema
+
+
+# ---- what goes wrong ------------------------------------------------------------------------------------------------
+
+
+def test_wrong_column() -> None:
+    message = failure("fit", "cancer.csv", "--target", "clss", "--out", "new.baytree", code=2)
+    assert "Did you mean 'class'?" in message
+    assert not Path("new.baytree").exists()
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--alpha", "2"], "alpha=2.0"),
+        (["--draws", "0"], "draws=0"),
+        (["--proposal", "birth"], "Did you mean 'birth_death'?"),
+        (["--max-cuts", "many"], "--max-cuts many"),
+        (["--max-cuts", "0"], "max_cuts=0"),
+        (["--seed", "-1"], "seed=-1"),
+        (["--task", "regression"], "must be numbers"),
+        (["--drop", "clump_thick"], "Did you mean 'clump_thickness'?"),
+    ],
+)
+def test_wrong_options(options: list[str], said: str) -> None:
+    assert said in failure("fit", "cancer.csv", "--target", "class", "-q", "--out", "new.baytree", *options, code=2)
+    assert not Path("new.baytree").exists()
+
+
+@pytest.mark.parametrize(
+    "arguments", [["fit"], ["fit", "cancer.csv"], ["nothing"], ["fit", "x.csv", "--modle", "cart"]]
+)
+def test_wrong_usage(arguments: list[str]) -> None:
+    assert invoke(*arguments, code=2).stdout == ""
+
+
+def test_errors_as_json() -> None:
+    result = invoke("fit", "cancer.csv", "--target", "clss", "--json", code=2)
+    assert result.stdout == ""
+    assert "Did you mean 'class'?" in json.loads(result.stderr)["error"]
+
+
+def test_missing_files() -> None:
+    assert "no such file" in failure("fit", "nowhere.csv", "--target", "y", code=3)
+    assert "no such file" in failure("show", "nowhere.baytree", code=3)
+    assert "no such file" in failure("predict", "nowhere.baytree", "cancer.csv", code=3)
+    assert "no such file" in failure("predict", "cancer.baytree", "nowhere.csv", code=3)
+
+
+@pytest.mark.parametrize("file", ["breast_cancer", "breast_cancer.csv"])
+def test_a_bundled_name_in_place_of_a_file(file: str) -> None:
+    message = failure("fit", file, "--target", "class", code=3)
+    assert "baytree data breast_cancer --out breast_cancer.csv" in message
+
+
+def test_unknown_data_set() -> None:
+    assert "Did you mean 'kyphosis'?" in failure("data", "kiphosis", code=2)
+    assert "say which" in failure("data", "--out", "x.csv", code=2)
+    assert "end the name in .csv" in failure("data", "heart", "--out", "heart.xlsx", code=2)
+    assert "heart.csv" in failure("data", "heart", "--out", "no/folder/heart.csv", code=3)
+
+
+def test_damaged_and_foreign_models() -> None:
+    whole = Path("cancer.baytree").read_bytes()
+    Path("short.baytree").write_bytes(whole[: len(whole) // 2])
+    Path("changed.baytree").write_bytes(whole[:-5000] + bytes(5000))
+    Path("text.baytree").write_text("not a model")
+    for name in ("short", "changed", "text"):
+        assert f"{name}.baytree" in failure("show", f"{name}.baytree", code=3)
+        assert f"{name}.baytree" in failure("predict", f"{name}.baytree", "cancer.csv", code=3)
+    assert "not a baytree model" in failure("show", "cancer.csv", code=3)
+
+
+def test_missing_column_in_new_rows() -> None:
+    pl.read_csv("cancer.csv").rename({"cell_size": "cell_sise"}).write_csv("renamed.csv")
+    message = failure("predict", "cancer.baytree", "renamed.csv", code=2)
+    assert "no column 'cell_size'. Did you mean 'cell_sise'?" in message
+
+
+def test_nothing_but_a_model_is_replaced() -> None:
+    before = Path("cancer.csv").read_bytes()
+    assert "not a model" in failure("fit", "cancer.csv", "--target", "class", "--out", "cancer.csv", code=3)
+    assert "folder" in failure("fit", "cancer.csv", "--target", "class", "--out", ".", code=3)
+    assert "replace" in failure("predict", "cancer.baytree", "cancer.csv", "--out", "cancer.csv", code=2)
+    assert "must end in" in failure("predict", "cancer.baytree", "cancer.csv", "--out", "cancer.baytree", code=2)
+    assert Path("cancer.csv").read_bytes() == before
+
+
+def test_places_that_cannot_be_written() -> None:
+    assert "no/m.baytree" in failure("fit", "cancer.csv", "--target", "class", "-q", "--out", "no/m.baytree", code=3)
+    assert "no/p.csv" in failure("predict", "cancer.baytree", "cancer.csv", "--out", "no/p.csv", code=3)
+    assert "--prob 90" in failure("predict", "cancer.baytree", "cancer.csv", "--prob", "90", code=2)
+
+
+@pytest.mark.parametrize(
+    "arguments", [["show", "cancer.baytree"], ["predict", "cancer.baytree", "cancer.csv"], ["data"]]
+)
+def test_a_closed_pipe_ends_in_peace(arguments: list[str]) -> None:
+    process = subprocess.Popen([*BAYTREE, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert process.stdout is not None and process.stderr is not None
+    process.stdout.close()
+    assert process.stderr.read() == b""
+    assert process.wait() == 0
+
+
+def test_a_closed_pipe_does_not_keep_fit_from_its_work() -> None:
+    command = [*BAYTREE, "fit", "cancer.csv", "--target", "class", *QUICK, "--out", "piped.baytree"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    assert process.stdout is not None
+    process.stdout.close()
+    assert process.wait() == 0
+    assert bt.load("piped.baytree").draws == 60
+
+
+# ---- killed and interrupted -----------------------------------------------------------------------------------------
+
+LONG = ["fit", "cancer.csv", "--target", "class", "--chains", "2", "--seed", "5", "--thin", "10"]
+# The same program with checkpoints often enough for a test to wait for one.
+OFTEN = "import baytree.sampling as s; s.CHECKPOINT_SECONDS = 0.3; from baytree.cli import main; main()"
+
+
+def start(*arguments: str) -> subprocess.Popen[str]:
+    command = [sys.executable, "-c", OFTEN, *arguments]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def wait_for(phase: str, out: str, process: subprocess.Popen[str]) -> None:
+    """Return just after a checkpoint of this phase, ``"warmed"`` or ``"drawn"``."""
+    for _ in range(1000):
+        assert process.poll() is None, process.communicate()
+        if partial_path(out).exists():
+            try:
+                with open_model(partial_path(out)) as reader:
+                    if any(state[phase] for state in reader.states()):
+                        return
+            except bt.FileError:
+                pass
+        time.sleep(0.02)
+    raise AssertionError("no checkpoint")
+
+
+def test_a_killed_run_is_resumed_to_the_same_posterior() -> None:
+    plan = ["--draws", "8000", "--warmup", "100"]
+    process = start(*LONG, *plan, "--out", "killed.baytree")
+    wait_for("drawn", "killed.baytree", process)
+    process.kill()
+    process.communicate()
+    assert not Path("killed.baytree").exists()
+
+    message = failure(*LONG, *plan, "--out", "killed.baytree", "--resume", "--alpha", "0.5", "--quiet", code=2)
+    assert "begun with --alpha 0.95" in message
+    message = failure(*LONG, "--proposal", "uc", "--out", "killed.baytree", "--resume", "--quiet", code=2)
+    assert "begun with --proposal birth_death=" in message
+    message = failure("fit", "friedman.csv", "--target", "y", "--out", "killed.baytree", "--resume", "-q", code=2)
+    assert "not the data" in message
+    assert partial_path("killed.baytree").exists()
+
+    invoke("fit", "cancer.csv", "--target", "class", "--resume", "--out", "killed.baytree")
+    invoke(*LONG, *plan, "--out", "whole.baytree", "--quiet")
+    resumed, whole = bt.load("killed.baytree"), bt.load("whole.baytree")
+    assert np.array_equal(resumed.log_likelihood, whole.log_likelihood)
+    assert np.array_equal(resumed.tree_index, whole.tree_index)
+    assert resumed.states == whole.states
+    assert not partial_path("killed.baytree").exists()
+
+    message = failure(*LONG, *plan, "--out", "killed.baytree", "--resume", code=3)
+    assert "killed.baytree is finished" in message
+
+
+def test_an_unfinished_run_is_replaced_with_a_note() -> None:
+    partial_path("again.baytree").write_bytes(b"")
+    result = invoke("fit", "cancer.csv", "--target", "class", *QUICK, "--out", "again.baytree")
+    assert "baytree: note: replacing the unfinished run again.baytree.partial" in result.stderr
+
+
+def test_interrupted_draws_are_kept() -> None:
+    process = start(*LONG, "--draws", "1000000", "--warmup", "100", "--out", "kept.baytree")
+    wait_for("drawn", "kept.baytree", process)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=20)
+    assert process.returncode == 0, err
+    assert "baytree: note: sampling was interrupted" in err
+    assert "Traceback" not in err
+    assert "Model written to kept.baytree" in out
+    assert 0 < bt.load("kept.baytree").draws < 1_000_000
+
+
+def test_interrupted_warmup_keeps_nothing() -> None:
+    process = start(*LONG, "--warmup", "100000000", "--out", "lost.baytree")
+    wait_for("warmed", "lost.baytree", process)
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=20)
+    assert process.returncode == 130
+    assert err.splitlines()[-1].startswith("baytree: sampling was interrupted in the warm-up")
+    assert not list(Path.cwd().glob("lost.baytree*"))

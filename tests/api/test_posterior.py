@@ -1,0 +1,271 @@
+"""Trees and posteriors as their users meet them."""
+
+import json
+import signal
+import threading
+import time
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+import baytree as bt
+from baytree.trees import Rule
+
+
+@pytest.fixture(scope="module")
+def posterior() -> bt.Posterior:
+    design = bt.datasets.load("kyphosis").design(max_cuts=None)
+    return bt.sample(bt.CART(proposal="uc"), design, warmup=500, draws=2000, chains=3, seed=1, progress=False)
+
+
+def mixed_design() -> tuple[pl.DataFrame, bt.Design]:
+    generator = np.random.default_rng(1)
+    n = 120
+    frame = pl.DataFrame(
+        {
+            "size": np.where(generator.random(n) < 0.2, np.nan, generator.normal(size=n)).round(1),
+            "colour": generator.choice(["red", "green", "blue", None], n).tolist(),
+            "smoker": generator.random(n) < 0.5,
+        }
+    )
+    y = frame["size"].is_nan().to_numpy() * 3.0 + (frame["colour"] == "red").fill_null(False).to_numpy() * 5.0
+    y = y + frame["smoker"].to_numpy() + generator.normal(scale=0.3, size=n)
+    return frame, bt.make_design(frame, y, task="regression", target="price")
+
+
+def test_a_tree_describes_itself(posterior: bt.Posterior) -> None:
+    tree = posterior.tree(0, 0)
+    assert tree.n_leaves == posterior.n_leaves[0, 0]
+    assert tree.depth < tree.n_leaves
+    assert set(tree.features) <= {"age", "number", "start"}
+    assert len(tree.to_text().splitlines()) == 2 * tree.n_leaves - 1
+    json.dumps(tree.to_dict())
+
+
+def test_trees_compare_by_structure_and_rules(posterior: bt.Posterior) -> None:
+    seen = {tree: tree.rules for tree in posterior.trees[:300]}
+    assert len(seen) == len(set(seen.values())) < 300
+    again = bt.Tree.from_dict(posterior.schema, posterior.tree(1, 7).to_dict())
+    assert again == posterior.tree(1, 7)
+    assert hash(again) == hash(posterior.tree(1, 7))
+    assert again != posterior.best_tree() or posterior.best_tree() == posterior.tree(1, 7)
+
+
+def test_top_trees(posterior: bt.Posterior) -> None:
+    top = posterior.top_trees(10**6)
+    probabilities = [probability for _, probability, _ in top]
+    assert sum(probabilities) == pytest.approx(1)
+    assert probabilities == sorted(probabilities, reverse=True)
+    assert len({tree for tree, _, _ in top}) == len(top)
+    tree, probability, per_chain = top[0]
+    assert per_chain.mean() == pytest.approx(probability)
+    share = np.mean([posterior.tree(1, draw) == tree for draw in range(posterior.draws)])
+    assert per_chain[1] == pytest.approx(share)
+    assert tree.to_text().startswith("start <=")
+
+
+def test_best_tree_and_log_likelihood(posterior: bt.Posterior) -> None:
+    design = bt.datasets.load("kyphosis").design(max_cuts=None)
+    best = posterior.best_tree()
+    place = np.unravel_index(np.argmax(posterior.log_likelihood + posterior.log_prior), (3, 2000))
+    assert posterior.model.log_likelihood(design, best) == posterior.log_likelihood[place]
+    assert posterior.model.log_likelihood(design, best.to_dict()) == posterior.log_likelihood[place]
+
+
+def test_inclusion(posterior: bt.Posterior) -> None:
+    inclusion = posterior.inclusion()
+    expected = np.mean(["age" in posterior.tree(c, d).features for c in range(3) for d in range(2000)])
+    assert inclusion["age"] == pytest.approx(expected)
+
+
+def test_predictions_are_averages_over_the_trees(posterior: bt.Posterior) -> None:
+    X = bt.datasets.load("kyphosis").X[:5]
+    total = np.zeros((5, 2))
+    for chain in range(3):
+        for draw in range(posterior.draws):
+            tree = posterior.tree(chain, draw).to_dict()
+            for row, values in enumerate(X.iter_rows(named=True)):
+                node = tree
+                while not node["leaf"]:
+                    node = node["left"] if values[node["feature"]] <= node["threshold"] else node["right"]
+                total[row] += [node["value"]["absent"], node["value"]["present"]]
+    np.testing.assert_allclose(posterior.predict(X), total / posterior.tree_index.size)
+
+
+def test_mixed_columns_and_missing_values() -> None:
+    frame, design = mixed_design()
+    posterior = bt.sample(bt.CART(), design, warmup=2000, draws=2000, chains=2, seed=1, progress=False)
+    assert set(posterior.best_tree().features) == {"size", "colour", "smoker"}
+    for tree in posterior.trees[:200]:
+        assert bt.Tree.from_dict(posterior.schema, tree.to_dict()) == tree
+    assert np.corrcoef(posterior.predict(frame), design.y)[0, 1] > 0.97
+    unseen = frame[:3].with_columns(colour=pl.Series(["red", "purple", None]))
+    assert np.isfinite(posterior.predict(unseen)).all()
+    missing = posterior.predict(unseen[2:])
+    np.testing.assert_array_equal(posterior.predict(unseen[2:].with_columns(colour=pl.Series(["purple"]))), missing)
+
+
+def test_unseen_missing_values_follow_the_larger_child() -> None:
+    X = np.array([[0.0], [0.0], [0.0], [1.0], [1.0]])
+    design = bt.make_design(X, [0.0, 0.1, 0.0, 5.0, 5.1], task="regression")
+    model = bt.CART(bt.GrowTree(min_leaf=1, alpha=1.0, beta=0.0))
+    posterior = bt.sample(model, design, warmup=10, draws=10, chains=1, seed=1, progress=False)
+    assert posterior.best_tree().n_leaves == 2
+    np.testing.assert_array_equal(posterior.predict([[np.nan]]), posterior.predict([[0.0]]))
+
+
+def test_rule_words() -> None:
+    _, design = mixed_design()
+    leaf = {"leaf": True}
+
+    def words(**rule: object) -> str:
+        return bt.Tree.from_dict(design.schema, {"left": leaf, "right": leaf, **rule}).to_text().splitlines()[0]
+
+    assert words(feature="smoker", threshold=0.5) == "smoker is false?"
+    assert words(feature="size", missing="asked") == "size is known?"
+    assert words(feature="colour", levels=["blue"]) == "colour is blue?"
+    assert words(feature="colour", levels=["blue", "red"], missing="left") == "colour in {blue, red} or missing?"
+    assert words(feature="colour", levels=["blue", "green", "red"]) == "colour is known?"
+    assert words(feature="size", threshold=0.3, missing="left").endswith("or missing?")
+
+
+@pytest.mark.parametrize(
+    ("record", "message"),
+    [
+        ({"feature": "colr", "threshold": 1, "left": {}, "right": {}}, "Did you mean 'colour'"),
+        ({"feature": "colour", "levels": ["rde"], "left": {}, "right": {}}, "Did you mean 'red'"),
+        ({"feature": "colour", "levels": ["red"], "left": {}, "right": {}}, "goes left"),
+        ({"feature": "size", "left": {}, "right": {}}, "needs a threshold"),
+        ({"feature": "size", "threshold": 99, "left": {}, "right": {}}, "beyond its largest"),
+        ({"feature": "size", "threshold": 0, "left": {}}, "without 'right'"),
+        ({"feature": "size", "threshold": 0, "left": 3, "right": {}}, "not a node"),
+    ],
+)
+def test_wrong_trees(record: dict[str, object], message: str) -> None:
+    with pytest.raises(bt.InputError, match=message):
+        bt.Tree.from_dict(mixed_design()[1].schema, record)
+
+
+def test_a_start_the_prior_cannot_grow() -> None:
+    design = bt.datasets.load("kyphosis").design()
+    tree = bt.Tree(design.schema, (Rule(0, 0, 0, False), None, None))
+    with pytest.raises(bt.InputError, match="min_leaf"):
+        bt.sample(bt.CART(bt.GrowTree(min_leaf=6)), design, start=tree, draws=1, progress=False)
+
+
+def test_summary(posterior: bt.Posterior) -> None:
+    summary = posterior.summary()
+    assert json.loads(json.dumps(summary.to_dict()))["task"] == "classification"
+    text = str(summary)
+    for part in ("classification of 'kyphosis'", "81 rows", "log-likelihood", "leaves", "start", summary.verdict):
+        assert part in text
+    assert posterior.acceptance["uc"] == pytest.approx(summary.acceptance["uc"])
+
+
+def test_a_summary_of_one_draw() -> None:
+    design = bt.datasets.load("kyphosis").design()
+    one = bt.sample(bt.CART(), design, warmup=0, draws=1, chains=1, seed=0, progress=False)
+    assert "cannot be judged" in one.summary().verdict
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"draws": 0},
+        {"chains": 0},
+        {"thin": 0},
+        {"warmup": -1},
+        {"draws": 1.5},
+        {"seed": -1},
+        {"seed": "x"},
+        {"draws": True},
+    ],
+)
+def test_wrong_settings(options: dict[str, object]) -> None:
+    with pytest.raises(bt.InputError, match=next(iter(options))):
+        bt.sample(bt.CART(), bt.datasets.load("kyphosis").design(), progress=False, **options)
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: bt.GrowTree(alpha=1.5), "alpha=1.5"),
+        (lambda: bt.GrowTree(beta=-1), "beta=-1"),
+        (lambda: bt.GrowTree(min_leaf=0), "min_leaf=0"),
+        (lambda: bt.GrowTree(rule="variabel"), "Did you mean 'variable'"),
+        (lambda: bt.Categorical(0), "concentration=0"),
+        (lambda: bt.Gaussian(kappa=-1), "kappa=-1"),
+        (lambda: bt.CART(prior="x"), "GrowTree"),
+        (lambda: bt.CART(leaf=3), "leaf model"),
+        (lambda: bt.CART(power=-1), "power=-1"),
+        (lambda: bt.CART(proposal="chnge"), "Did you mean 'change'"),
+        (lambda: bt.CART(proposal="cycle"), "cycle"),
+        (lambda: bt.CART(proposal={"uc": 0}), "positive"),
+        (lambda: bt.CART(proposal={}), "give a name"),
+        (lambda: bt.CART(proposal="uc=x"), "not a weight"),
+        (lambda: bt.CART(proposal="uc,uc"), "twice"),
+    ],
+)
+def test_wrong_models(make: object, message: str) -> None:
+    with pytest.raises(bt.InputError, match=message):
+        make()
+
+
+def test_leaves_must_suit_the_response() -> None:
+    design = bt.datasets.load("kyphosis").design()
+    with pytest.raises(bt.InputError, match="numeric response"):
+        bt.sample(bt.CART(leaf=bt.Gaussian()), design, progress=False)
+
+
+def test_wrong_predictions(posterior: bt.Posterior) -> None:
+    X = bt.datasets.load("kyphosis").X
+    with pytest.raises(bt.InputError, match="Did you mean 'mean'"):
+        posterior.predict(X, kind="meen")
+    with pytest.raises(bt.InputError, match="prob=2"):
+        posterior.predict(X, kind="interval", prob=2)
+    with pytest.raises(bt.InputError, match="no column 'start'. Did you mean 'sttart'"):
+        posterior.predict(X.rename({"start": "sttart"}))
+
+
+def test_prediction_streams_over_rows(posterior: bt.Posterior, monkeypatch: pytest.MonkeyPatch) -> None:
+    X = bt.datasets.load("kyphosis").X
+    whole = posterior.predict(X, kind="interval")
+    monkeypatch.setattr("baytree.prediction.BLOCK_NUMBERS", 100)
+    np.testing.assert_array_equal(posterior.predict(X, kind="interval"), whole)
+    assert posterior.predict(X[:0]).shape == (0, 2)
+
+
+def test_ctrl_c_keeps_what_was_drawn(tmp_path: Path) -> None:
+    design = bt.datasets.load("pima").design()
+    timer = threading.Timer(1.0, lambda: signal.raise_signal(signal.SIGINT))
+    timer.start()
+    began = time.monotonic()
+    with pytest.warns(bt.InterruptedSampling, match="are kept"):
+        posterior = bt.sample(
+            bt.CART(), design, warmup=0, draws=10**9, seed=1, progress=False, checkpoint=tmp_path / "m.baytree"
+        )
+    assert time.monotonic() - began < 30
+    assert 0 < posterior.draws < 10**9
+    assert posterior.tree_index.shape == (4, posterior.draws)
+    assert bt.load(tmp_path / "m.baytree").draws == posterior.draws
+    again = bt.sample(bt.CART(), design, warmup=0, draws=50, seed=1, progress=False)
+    np.testing.assert_array_equal(again.log_likelihood, posterior.log_likelihood[:, :50])
+
+
+def test_ctrl_c_in_the_warm_up_keeps_nothing(tmp_path: Path) -> None:
+    design = bt.datasets.load("pima").design()
+    threading.Timer(0.5, lambda: signal.raise_signal(signal.SIGINT)).start()
+    with pytest.raises(KeyboardInterrupt):
+        bt.sample(bt.CART(), design, warmup=10**9, seed=1, progress=False, checkpoint=tmp_path / "m.baytree")
+    assert not list(tmp_path.iterdir())
+
+
+def test_plain_progress(capsys: pytest.CaptureFixture[str]) -> None:
+    design = bt.datasets.load("kyphosis").design()
+    bt.sample(bt.CART(), design, warmup=10, draws=10, chains=1, seed=1)
+    captured = capsys.readouterr()
+    assert "draws 10/10" in captured.err
+    assert "log-likelihood" in captured.err and "acceptance" in captured.err
+    assert captured.out == ""

@@ -1,0 +1,127 @@
+"""The same seed gives the same bits: for any threads, any block size, extended, saved, resumed or neither."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import baytree as bt
+from baytree import sampling
+from baytree.storage import partial_path
+
+PROPOSALS = ["uc", "cycle(4)", "auto"]
+
+
+def regression() -> bt.Design:
+    data = bt.datasets.friedman(200, seed=3)
+    return data.design()
+
+
+def classification() -> bt.Design:
+    return bt.datasets.load("breast_cancer").design()
+
+
+DESIGNS = {"classification": classification(), "regression": regression()}
+
+
+def assert_same(a: bt.Posterior, b: bt.Posterior) -> None:
+    for name, array in a.forest.arrays().items():
+        np.testing.assert_array_equal(array, b.forest.arrays()[name], err_msg=name)
+    for name in ("statistics", "tree_index", "log_likelihood", "log_prior"):
+        np.testing.assert_array_equal(getattr(a, name), getattr(b, name), err_msg=name)
+    assert a.states == b.states
+    assert a.model == b.model
+    assert a.schema == b.schema
+
+
+def draw(task: str, proposal: str = "auto", **options: object) -> bt.Posterior:
+    settings = {"warmup": 150, "draws": 120, "thin": 3, "chains": 3, "seed": 5, "progress": False} | options
+    return bt.sample(bt.CART(proposal=proposal), DESIGNS[task], **settings)
+
+
+@pytest.mark.parametrize("proposal", PROPOSALS)
+@pytest.mark.parametrize("task", DESIGNS)
+def test_threads(task: str, proposal: str) -> None:
+    assert_same(draw(task, proposal, threads=1), draw(task, proposal, threads=3))
+
+
+@pytest.mark.parametrize("seconds", [1e-9, 0.001])
+@pytest.mark.parametrize("task", DESIGNS)
+def test_block_size(task: str, seconds: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    usual = draw(task)
+    monkeypatch.setattr(sampling, "BLOCK_SECONDS", seconds)
+    assert_same(usual, draw(task))
+
+
+@pytest.mark.parametrize("proposal", PROPOSALS)
+@pytest.mark.parametrize("task", DESIGNS)
+def test_extend(task: str, proposal: str) -> None:
+    short = draw(task, proposal, draws=50)
+    assert_same(draw(task, proposal), bt.extend(short, DESIGNS[task], draws=70, progress=False))
+
+
+@pytest.mark.parametrize("task", DESIGNS)
+def test_save_and_load(task: str, tmp_path: Path) -> None:
+    posterior = draw(task)
+    posterior.save(tmp_path / "model.baytree")
+    loaded = bt.load(tmp_path / "model.baytree")
+    assert_same(posterior, loaded)
+    assert posterior.plan == loaded.plan
+    assert_same(bt.extend(posterior, DESIGNS[task], progress=False), bt.extend(loaded, DESIGNS[task], progress=False))
+
+
+def test_save_in_several_blocks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    posterior = draw("classification")
+    monkeypatch.setattr("baytree.posterior.TREES_PER_BLOCK", 7)
+    posterior.save(tmp_path / "model.baytree")
+    assert_same(posterior, bt.load(tmp_path / "model.baytree"))
+
+
+@pytest.mark.parametrize("task", DESIGNS)
+def test_checkpoint(task: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sampling, "BLOCK_SECONDS", 1e-4)
+    monkeypatch.setattr(sampling, "CHECKPOINT_SECONDS", 0.0)
+    path = tmp_path / "model.baytree"
+    posterior = draw(task, checkpoint=path)
+    assert_same(posterior, bt.load(path))
+    assert not partial_path(path).exists()
+
+
+class Killed(BaseException):
+    """Stands for a process that is gone."""
+
+
+@pytest.mark.parametrize("blocks", [1, 2, 9, 60])
+@pytest.mark.parametrize("task", DESIGNS)
+def test_resume(task: str, blocks: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Killed after some blocks, in the warm-up or in the draws, and resumed."""
+    usual = draw(task)
+    monkeypatch.setattr(sampling, "BLOCK_SECONDS", 1e-9)
+    monkeypatch.setattr(sampling, "CHECKPOINT_SECONDS", 0.0)
+    path = tmp_path / "model.baytree"
+    advance, count = sampling._Run._next_block, 0
+
+    def until_killed(run: sampling._Run) -> None:
+        nonlocal count
+        if count == blocks:
+            raise Killed
+        count += 1
+        advance(run)
+
+    with monkeypatch.context() as patch, pytest.raises(Killed):
+        patch.setattr(sampling._Run, "_next_block", until_killed)
+        draw(task, checkpoint=path)
+    assert_same(usual, bt.resume(path, DESIGNS[task], progress=False))
+    assert_same(usual, bt.load(path))
+
+
+def test_seeds_and_chains_differ() -> None:
+    one, other = draw("classification", seed=1), draw("classification", seed=2)
+    assert (one.log_likelihood != other.log_likelihood).any()
+    assert (one.log_likelihood[0] != one.log_likelihood[1]).any()
+
+
+def test_other_data_are_refused() -> None:
+    posterior = draw("classification")
+    with pytest.raises(bt.InputError, match="not the data"):
+        bt.extend(posterior, bt.datasets.load("pima").design(), draws=1, progress=False)

@@ -1,0 +1,1 @@
+"""Enumerated tree spaces, and the samplers held against them."""

@@ -1,0 +1,93 @@
+"""Running baytree on a space, and its draws as positions in the enumeration."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+import baytree as bt
+from exact.agreement import Disagreement, assert_agrees
+from exact.enumeration import Dirichlet, Tree
+from exact.moves import MEETING_POINTS, classes
+from exact.spaces import Space
+
+ProposalSpec = str | Mapping[str, float]
+
+
+def model(space: Space, proposal: ProposalSpec, power: float = 1.0) -> bt.CART:
+    """The space's prior and leaf model, as baytree has them."""
+    prior, leaf = space.prior, space.leaf
+    return bt.CART(
+        prior=bt.GrowTree(alpha=prior.alpha, beta=prior.beta, min_leaf=prior.min_leaf, rule=prior.rule),
+        leaf=bt.Categorical(concentration=leaf.concentration)
+        if isinstance(leaf, Dirichlet)
+        else bt.Gaussian(mean=leaf.mean, kappa=leaf.kappa, nu=leaf.nu, scale=leaf.scale),
+        proposal=proposal,
+        power=power,
+    )
+
+
+def run(
+    space: Space,
+    proposal: ProposalSpec,
+    power: float,
+    *,
+    chains: int,
+    draws: int,
+    thin: int,
+    seed: int,
+    start: Tree | None = None,
+) -> NDArray[np.int64]:
+    """Draws as positions in the enumeration, (chains, draws).
+
+    Every draw must be a tree of the space and must carry the log prior and log likelihood that the enumeration gives.
+    """
+    post = bt.sample(
+        model(space, proposal, power),
+        space.design,
+        warmup=1000,
+        draws=draws,
+        thin=thin,
+        chains=chains,
+        seed=seed,
+        progress=False,
+        start=None if start is None else bt.Tree(space.design.schema, start),
+    )
+    stored, at = np.unique(post.tree_index, return_inverse=True)
+    keys = [post.forest.key(tree) for tree in stored]
+    known: dict[bytes, int] = {}
+    for tree, key in zip(stored, keys, strict=True):
+        if key not in known:
+            rules = post.trees[tree].rules
+            if rules not in space.index:
+                raise Disagreement(f"a tree of prior probability zero was visited: {rules}")
+            known[key] = space.index[rules]
+    states = np.array([known[key] for key in keys])[at].reshape(chains, draws)
+    np.testing.assert_allclose(post.log_prior, space.log_prior[states], rtol=0, atol=1e-9)
+    np.testing.assert_allclose(post.log_likelihood, space.log_likelihood[states], rtol=0, atol=1e-9)
+    return states
+
+
+def moves_of(proposal: ProposalSpec) -> list[str]:
+    """The names in a proposal, right or wrong ones."""
+    names = [proposal] if isinstance(proposal, str) else list(proposal)
+    return [name.removeprefix("wrong:") for name in names]
+
+
+def check(space: Space, proposal: ProposalSpec, power: float, states: NDArray[np.int64]) -> int:
+    """Compare each chain with the target on the class of trees that it can reach; the largest such class is returned.
+
+    A proposal that reaches every tree has one class, and then this is the target itself.
+    """
+    names = moves_of(proposal)
+    reducible = all(name in MEETING_POINTS for name in names)
+    label = classes(list(space.trees), names) if reducible else np.zeros(len(space.trees), dtype=np.int32)
+    exact = space.target(power)
+    largest = 0
+    for one in np.unique(label[states[:, 0]]):
+        inside = np.where(label == one, exact, 0.0)
+        assert_agrees(states[label[states[:, 0]] == one], inside / inside.sum(), space.groupings)
+        largest = max(largest, int((label == one).sum()))
+    return largest

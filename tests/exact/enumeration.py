@@ -1,0 +1,276 @@
+"""Every tree of a small space, with its log prior and log marginal likelihood, by brute force.
+
+This is the reference that the samplers are held against, so it shares no code with them: it follows
+``docs/design.md`` word by word, keeps the rows of a node as a set, and lists the trees one after the other.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import product
+from typing import Literal, NamedTuple, Protocol
+
+MOST_TREES = 3000
+
+Rows = frozenset[int]
+
+
+class Rule(NamedTuple):
+    """A question about one column; the fields that its kind of column does not use are 0 or False."""
+
+    feature: int
+    cut: int
+    subset: int
+    missing_left: bool
+
+
+Tree = tuple[Rule | None, ...]
+"""The rules in preorder, None for a leaf."""
+
+
+@dataclass(frozen=True)
+class Column:
+    """Codes ``0 … observed - 1`` are observed values or levels; a missing value has the code ``observed``."""
+
+    kind: Literal["numeric", "categorical"]
+    observed: int
+    has_missing: bool
+    codes: tuple[int, ...]
+
+    def __post_init__(self) -> None:
+        seen = set(self.codes)
+        assert seen <= set(range(self.observed + self.has_missing)), "a code beyond the column's own"
+        assert self.has_missing == (self.observed in seen), "has_missing says whether a training row is missing"
+
+    def rules(self, feature: int) -> list[Rule]:
+        """All rules of the column, whatever the node."""
+        if self.kind == "numeric":
+            cuts = self.observed - 1
+            rules = [Rule(feature, cut, 0, False) for cut in range(cuts)]
+            if self.has_missing:
+                rules += [Rule(feature, cut, 0, True) for cut in range(cuts)]
+                rules.append(Rule(feature, cuts, 0, False))
+            return rules
+        levels = self.observed + self.has_missing
+        everything = 2**levels - 1
+        return [Rule(feature, 0, subset, False) for subset in range(1, everything) if subset & 1]
+
+    def goes_left(self, rule: Rule, row: int) -> bool:
+        code = self.codes[row]
+        if self.kind == "categorical":
+            return bool(rule.subset >> code & 1)
+        if self.has_missing and code == self.observed:
+            return rule.missing_left
+        return code <= rule.cut
+
+
+class Leaf(Protocol):
+    """A leaf model: the log marginal likelihood of responses that share one leaf."""
+
+    def log_marginal(self, response: list[float], weight: list[float]) -> float: ...
+
+
+@dataclass(frozen=True)
+class Dirichlet:
+    """Classes ``0 … classes - 1`` with a symmetric Dirichlet prior on their probabilities (models.md §1)."""
+
+    concentration: float
+    classes: int
+
+    def log_marginal(self, response: list[float], weight: list[float]) -> float:
+        a, k = self.concentration, self.classes
+        counts = [math.fsum(w for y, w in zip(response, weight, strict=True) if y == c) for c in range(k)]
+        return math.fsum(
+            [math.lgamma(k * a), -math.lgamma(math.fsum(counts) + k * a)]
+            + [math.lgamma(n + a) - math.lgamma(a) for n in counts]
+        )
+
+
+@dataclass(frozen=True)
+class NormalInverseGamma:
+    """μ | σ² ~ N(mean, σ²/kappa), σ² ~ IG(nu/2, nu·scale/2) (models.md §1, where scale is λ)."""
+
+    mean: float
+    kappa: float
+    nu: float
+    scale: float
+
+    def posterior(self, response: list[float], weight: list[float]) -> NormalInverseGamma:
+        """The same family given the responses; a row of weight w contributes its density to the power w."""
+        n = math.fsum(weight)
+        if n == 0:
+            return self
+        average = math.fsum(w * y for y, w in zip(response, weight, strict=True)) / n
+        scatter = math.fsum(w * (y - average) ** 2 for y, w in zip(response, weight, strict=True))
+        kappa, nu = self.kappa + n, self.nu + n
+        mean = (self.kappa * self.mean + n * average) / kappa
+        sum_of_squares = self.nu * self.scale + scatter + self.kappa * n / kappa * (average - self.mean) ** 2
+        return NormalInverseGamma(mean, kappa, nu, sum_of_squares / nu)
+
+    def log_normaliser(self) -> float:
+        """log ∫∫ (σ²)^(−1/2 − nu/2 − 1) exp(−(nu·scale + kappa (μ − mean)²) / 2σ²) dμ dσ²."""
+        half = self.nu / 2
+        return 0.5 * math.log(2 * math.pi / self.kappa) + math.lgamma(half) - half * math.log(half * self.scale)
+
+    def log_marginal(self, response: list[float], weight: list[float]) -> float:
+        after = self.posterior(response, weight)
+        return after.log_normaliser() - self.log_normaliser() - 0.5 * math.fsum(weight) * math.log(2 * math.pi)
+
+
+@dataclass(frozen=True)
+class GrowTree:
+    """The prior's parameters, named as in ``baytree.GrowTree``."""
+
+    alpha: float
+    beta: float
+    min_leaf: int
+    rule: Literal["variable", "uniform"]
+
+    def split_probability(self, depth: int) -> float:
+        return self.alpha * (1 + depth) ** -self.beta
+
+
+@dataclass(frozen=True)
+class Scored:
+    """One tree (or subtree) with its log prior and its log marginal likelihood."""
+
+    tree: Tree
+    log_prior: float
+    log_likelihood: float
+
+
+class Choice(NamedTuple):
+    """A rule that is admissible at a node, its children's rows, and the probability of choosing it there."""
+
+    rule: Rule
+    left: Rows
+    right: Rows
+    probability: float
+
+
+@dataclass(frozen=True)
+class Table:
+    """Columns of codes, the response (class codes or real numbers) and the weights."""
+
+    columns: tuple[Column, ...]
+    response: tuple[float, ...]
+    weight: tuple[float, ...] | None = None
+
+    def __post_init__(self) -> None:
+        rows = len(self.response)
+        assert all(len(column.codes) == rows for column in self.columns)
+        assert self.weight is None or (len(self.weight) == rows and min(self.weight) > 0)
+
+    @cached_property
+    def all_rows(self) -> Rows:
+        return frozenset(range(len(self.response)))
+
+    @cached_property
+    def left_rows(self) -> dict[Rule, Rows]:
+        """For each rule of the table, all the rows that it sends left."""
+        return {
+            rule: frozenset(row for row in self.all_rows if column.goes_left(rule, row))
+            for feature, column in enumerate(self.columns)
+            for rule in column.rules(feature)
+        }
+
+    def divide(self, rows: Rows, rule: Rule) -> tuple[Rows, Rows]:
+        return rows & self.left_rows[rule], rows - self.left_rows[rule]
+
+    def log_marginal(self, leaf: Leaf, rows: Rows) -> float:
+        order = sorted(rows)
+        weight = [1.0] * len(order) if self.weight is None else [self.weight[row] for row in order]
+        return leaf.log_marginal([self.response[row] for row in order], weight)
+
+    def leaf_rows(self, tree: Tree) -> list[Rows]:
+        """The rows of each leaf, leaves in preorder."""
+        rules = iter(tree)
+
+        def walk(rows: Rows) -> Iterator[Rows]:
+            rule = next(rules)
+            if rule is None:
+                yield rows
+            else:
+                left, right = self.divide(rows, Rule(*rule))
+                yield from walk(left)
+                yield from walk(right)
+
+        leaves = list(walk(self.all_rows))
+        assert next(rules, "end") == "end", "more nodes than the tree has"
+        return leaves
+
+
+def choices(table: Table, prior: GrowTree, rows: Rows) -> list[Choice]:
+    """The admissible rules of a node and the probability that a split there takes each of them."""
+    if len(rows) < 2 * prior.min_leaf:
+        return []
+    by_column: list[list[tuple[Rule, Rows, Rows]]] = []
+    for feature, column in enumerate(table.columns):
+        divided = [(rule, *table.divide(rows, rule)) for rule in column.rules(feature)]
+        admissible = [way for way in divided if min(len(way[1]), len(way[2])) >= prior.min_leaf]
+        if admissible:
+            by_column.append(admissible)
+    total = sum(map(len, by_column))
+    return [
+        Choice(*way, 1 / total if prior.rule == "uniform" else 1 / len(by_column) / len(admissible))
+        for admissible in by_column
+        for way in admissible
+    ]
+
+
+def count_trees(table: Table, prior: GrowTree) -> int:
+    """The number of trees of positive prior probability, without building them."""
+    known: dict[tuple[Rows, int], int] = {}
+
+    def count(rows: Rows, depth: int) -> int:
+        if (rows, depth) not in known:
+            ways = choices(table, prior, rows)
+            split = prior.split_probability(depth) if ways else 0.0
+            known[rows, depth] = (split < 1) + (split > 0) * sum(
+                count(way.left, depth + 1) * count(way.right, depth + 1) for way in ways
+            )
+        return known[rows, depth]
+
+    return count(table.all_rows, 0)
+
+
+def enumerate_trees(table: Table, prior: GrowTree, leaf: Leaf) -> dict[Tree, Scored]:
+    """Every tree of positive prior probability, with its log prior and log marginal likelihood."""
+    trees = count_trees(table, prior)
+    assert trees <= MOST_TREES, f"a space of {trees} trees: too many to enumerate and to visit"
+    known: dict[tuple[Rows, int], list[Scored]] = {}
+
+    def subtrees(rows: Rows, depth: int) -> list[Scored]:
+        if (rows, depth) in known:
+            return known[rows, depth]
+        ways = choices(table, prior, rows)
+        split = prior.split_probability(depth) if ways else 0.0
+        assert 0 <= split <= 1
+        found = []
+        if split < 1:
+            found.append(Scored((None,), math.log1p(-split), table.log_marginal(leaf, rows)))
+        if split > 0:
+            for way in ways:
+                log_choice = math.log(split) + math.log(way.probability)
+                for left, right in product(subtrees(way.left, depth + 1), subtrees(way.right, depth + 1)):
+                    found.append(
+                        Scored(
+                            (way.rule, *left.tree, *right.tree),
+                            log_choice + left.log_prior + right.log_prior,
+                            left.log_likelihood + right.log_likelihood,
+                        )
+                    )
+        known[rows, depth] = found
+        return found
+
+    result = {scored.tree: scored for scored in subtrees(table.all_rows, 0)}
+    assert len(result) == trees, "two derivations of one tree"
+    return result
+
+
+def leaves(tree: Tree) -> int:
+    """The number of leaves."""
+    return sum(rule is None for rule in tree)

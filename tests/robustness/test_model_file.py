@@ -1,0 +1,192 @@
+"""Damaged, foreign and hostile model files get a named error; nothing is lost, nothing executed."""
+
+import json
+import sqlite3
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import baytree as bt
+
+FIXTURES = Path(__file__).parents[1] / "fixtures"
+
+
+@pytest.fixture
+def model(tmp_path: Path) -> Path:
+    design = bt.datasets.load("kyphosis").design()
+    path = tmp_path / "model.baytree"
+    bt.sample(bt.CART(), design, warmup=50, draws=50, chains=2, seed=1, progress=False).save(path)
+    return path
+
+
+def edit(path: Path, statement: str, *values: object) -> None:
+    with sqlite3.connect(path) as database:
+        database.execute(statement, values)
+
+
+def test_no_such_file(tmp_path: Path) -> None:
+    with pytest.raises(bt.FileError, match="no such file"):
+        bt.load(tmp_path / "absent.baytree")
+
+
+@pytest.mark.parametrize("content", [b"", b"hello", b"SQLite format 3\0" + bytes(84), b"\x80\x04K\x01."])
+def test_foreign_files(content: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "foreign.baytree"
+    path.write_bytes(content)
+    with pytest.raises(bt.FileError):
+        bt.load(path)
+
+
+def test_another_database(tmp_path: Path) -> None:
+    with sqlite3.connect(tmp_path / "other.db") as database:
+        database.execute("CREATE TABLE header (key, value)")
+    with pytest.raises(bt.FileError, match="not a baytree model file"):
+        bt.load(tmp_path / "other.db")
+
+
+def test_newer_format(model: Path) -> None:
+    edit(model, "PRAGMA user_version = 99")
+    with pytest.raises(bt.FileError, match="newer baytree"):
+        bt.load(model)
+
+
+@pytest.mark.parametrize("table", ["header", "states", "arrays"])
+def test_missing_tables_and_rows(model: Path, table: str) -> None:
+    edit(model, f"DELETE FROM {table}")
+    with pytest.raises(bt.FileError, match="damaged"):
+        bt.load(model)
+    edit(model, f"DROP TABLE {table}")
+    with pytest.raises(bt.FileError):
+        bt.load(model)
+
+
+@pytest.mark.parametrize("name", bt.posterior.PART_ARRAYS)
+def test_a_missing_array(model: Path, name: str) -> None:
+    edit(model, "DELETE FROM arrays WHERE name = ? AND chain = 1", name)
+    with pytest.raises(bt.FileError, match="damaged"):
+        bt.load(model)
+
+
+@pytest.mark.parametrize("name", bt.posterior.PART_ARRAYS)
+def test_a_changed_byte(model: Path, name: str) -> None:
+    with sqlite3.connect(model) as database:
+        [(data,)] = database.execute("SELECT data FROM arrays WHERE name = ? AND chain = 0", (name,))
+        database.execute(
+            "UPDATE arrays SET data = ? WHERE name = ? AND chain = 0", (bytes([data[0] ^ 1]) + data[1:], name)
+        )
+    with pytest.raises(bt.FileError, match="checksum"):
+        bt.load(model)
+
+
+def rewrite(path: Path, name: str, change: object) -> None:
+    """Replace an array by a consistent, wrong one, as a hostile writer would."""
+    import zlib
+
+    with sqlite3.connect(path) as database:
+        query = "SELECT dtype, data FROM arrays WHERE name = ? AND chain = 0"
+        [(dtype, data)] = database.execute(query, (name,))
+        array = np.asarray(change(np.frombuffer(data, dtype).copy()), dtype=dtype)
+        database.execute(
+            "UPDATE arrays SET data = ?, shape = ?, checksum = ? WHERE name = ? AND chain = 0",
+            (array.tobytes(), json.dumps(array.shape), zlib.crc32(array.tobytes()), name),
+        )
+
+
+@pytest.mark.parametrize(
+    ("name", "change"),
+    [
+        ("feature", lambda a: np.full_like(a, 99)),
+        ("feature", lambda a: np.full_like(a, 0)),
+        ("feature", lambda a: np.full_like(a, -1)),
+        ("feature", lambda a: a[:-1]),
+        ("cut", lambda a: np.full_like(a, 2**32 - 1)),
+        ("begin", lambda a: np.full_like(a, 2**64 - 1)),
+        ("begin", lambda a: a[::-1]),
+        ("begin", lambda a: np.zeros_like(a)),
+        ("missing_left", lambda a: np.full_like(a, 1)),
+        ("tree", lambda a: a + 10**6),
+        ("tree", lambda a: a - 10**6),
+        ("tree", lambda a: a[:-1]),
+        ("statistics", lambda a: a[:-2]),
+        ("statistics", lambda a: a[:-1]),
+        ("log_likelihood", lambda a: a[:-1]),
+    ],
+)
+def test_hostile_arrays(model: Path, name: str, change: object) -> None:
+    rewrite(model, name, change)
+    with pytest.raises(bt.FileError):
+        bt.load(model)
+
+
+@pytest.mark.parametrize(
+    ("column", "value"),
+    [("dtype", "|O"), ("dtype", "<f4"), ("shape", "[-1]"), ("shape", "[4611686018427387904, 8]"), ("shape", "x")],
+)
+def test_hostile_descriptions(model: Path, column: str, value: str) -> None:
+    edit(model, f"UPDATE arrays SET {column} = ? WHERE name = 'tree'", value)
+    with pytest.raises(bt.FileError):
+        bt.load(model)
+
+
+@pytest.mark.parametrize("key", ["model", "schema", "plan"])
+@pytest.mark.parametrize("value", ["null", "{}", "[]", "7", "not json"])
+def test_hostile_headers(model: Path, key: str, value: str) -> None:
+    edit(model, "UPDATE header SET value = ? WHERE key = ?", value, key)
+    with pytest.raises(bt.FileError):
+        bt.load(model)
+
+
+def test_truncated_file(model: Path) -> None:
+    content = model.read_bytes()
+    for size in (50, 1000, len(content) // 2, len(content) - 4096):
+        model.write_bytes(content[:size])
+        with pytest.raises(bt.FileError):
+            bt.load(model)
+
+
+def test_random_damage_never_crashes(model: Path) -> None:
+    """Whatever happens to the bytes, loading gives a posterior or a FileError."""
+    content = bytearray(model.read_bytes())
+    generator = np.random.default_rng(0)
+    refused = 0
+    for _ in range(150):
+        damaged = bytearray(content)
+        for place in generator.integers(0, len(content), size=20):
+            damaged[place] = generator.integers(256)
+        model.write_bytes(damaged)
+        try:
+            bt.load(model)
+        except bt.FileError:
+            refused += 1
+    assert refused > 50
+
+
+def test_saving_keeps_the_old_file_on_failure(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = model.read_bytes()
+    posterior = bt.load(model)
+
+    def full_disk(*_: object) -> None:
+        raise bt.FileError("disk full")
+
+    monkeypatch.setattr("baytree.storage.ModelWriter.append", full_disk)
+    with pytest.raises(bt.FileError, match="disk full"):
+        posterior.save(model)
+    assert model.read_bytes() == before
+    assert list(model.parent.iterdir()) == [model]
+
+
+def test_unwritable_place(model: Path) -> None:
+    with pytest.raises(bt.FileError, match="cannot be written"):
+        bt.load(model).save(model.parent / "no" / "such" / "folder.baytree")
+
+
+def test_released_files_are_still_read() -> None:
+    """Every release leaves a fixture; later ones must read it and predict the same."""
+    fixtures = sorted(FIXTURES.glob("*.baytree"))
+    assert fixtures
+    for path in fixtures:
+        expected = json.loads(path.with_suffix(".json").read_text())
+        posterior = bt.load(path)
+        np.testing.assert_allclose(posterior.predict(expected["X"]), expected["mean"], rtol=1e-12)
+        assert posterior.best_tree().to_dict() == expected["best_tree"]
