@@ -225,7 +225,7 @@ def test_wrong_predictions(posterior: bt.Posterior) -> None:
         posterior.predict(X, kind="meen")
     with pytest.raises(bt.InputError, match="prob=2"):
         posterior.predict(X, kind="interval", prob=2)
-    with pytest.raises(bt.InputError, match="no column 'start'. Did you mean 'sttart'"):
+    with pytest.raises(bt.InputError, match=r"no column 'start'\. Did you mean 'sttart'"):
         posterior.predict(X.rename({"start": "sttart"}))
 
 

@@ -1,0 +1,105 @@
+"""Who may know whom: the imports of the package and the includes of the core, held to the layers of docs/design.md."""
+
+import ast
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PACKAGE = ROOT / "src" / "baytree"
+CORE = ROOT / "core"
+
+# A module may use those of the layers before its own.
+PYTHON_LAYERS = [
+    {"errors", "_core", "robot_arm"},
+    {"files", "cells", "storage", "diagnostics", "progress"},
+    {"tables", "columns", "response"},
+    {"data"},
+    {"datasets", "native", "priors", "proposals", "leaves", "trees"},
+    {"models", "prediction", "summary"},
+    {"posterior"},
+    {"sampling"},
+    {"cart"},
+    {"cli", "__init__"},
+    {"__main__"},
+]
+
+CORE_LAYERS = [
+    {"error", "numeric", "rng"},
+    {"design"},
+    {"tree"},
+    {"partition", "forest"},
+    {"admissible", "leaf/categorical", "leaf/gaussian"},
+    {"prior/grow_tree"},
+    {"proposal/move"},
+    {"proposal/regrow", "proposal/birth_death", "proposal/change", "proposal/swap"},
+    {"proposal/mixture"},
+    {"draws", "predictor"},
+    {"chain"},
+]
+
+
+def python_edges() -> dict[str, set[str]]:
+    """What each module imports of the package when it is run, type-checking imports left out."""
+    edges: dict[str, set[str]] = {}
+    for path in PACKAGE.rglob("*.py"):
+        module = path.relative_to(PACKAGE).parts[0].removesuffix(".py")
+        tree = ast.parse(path.read_text())
+        for node in ast.walk(tree):
+            if isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING":
+                node.body = []
+        depth = len(path.relative_to(PACKAGE).parts)
+        for node in ast.walk(tree):
+            if isinstance(node, ast.ImportFrom) and node.level == depth:
+                named = [node.module.split(".")[0]] if node.module else [alias.name for alias in node.names]
+                edges.setdefault(module, set()).update(named)
+            elif isinstance(node, ast.ImportFrom) and node.level == 0 and (node.module or "").startswith("baytree."):
+                edges.setdefault(module, set()).add(node.module.split(".")[1])
+        edges.setdefault(module, set()).discard(module)
+    return edges
+
+
+def core_edges() -> dict[str, set[str]]:
+    """What each header and its source file include, its own header left out."""
+    edges: dict[str, set[str]] = {}
+    for folder in (CORE / "include" / "baytree", CORE / "src"):
+        for path in folder.rglob("*.[ch]pp"):
+            name = path.relative_to(folder).with_suffix("").as_posix()
+            included = re.findall(r'#include "baytree/([\w/]+)\.hpp"', path.read_text())
+            edges.setdefault(name, set()).update(set(included) - {name})
+    return edges
+
+
+def forbidden(edges: dict[str, set[str]], layers: list[set[str]]) -> list[str]:
+    may = {module: set().union(*layers[:place]) for place, layer in enumerate(layers) for module in layer}
+    assert set(edges) <= set(may), f"give these a layer: {sorted(set(edges) - set(may))}"
+    return [f"{module} -> {used}" for module, uses in edges.items() for used in sorted(uses - may[module])]
+
+
+@pytest.mark.parametrize(
+    ("edges", "layers"), [(python_edges, PYTHON_LAYERS), (core_edges, CORE_LAYERS)], ids=["python", "core"]
+)
+def test_no_new_edges(edges: Callable[[], dict[str, set[str]]], layers: list[set[str]]) -> None:
+    assert forbidden(edges(), layers) == []
+
+
+def test_a_wrong_edge_is_found() -> None:
+    assert forbidden({"data": {"posterior"}}, PYTHON_LAYERS) == ["data -> posterior"]
+    assert forbidden({"tree": {"chain"}}, CORE_LAYERS) == ["tree -> chain"]
+
+
+def test_the_core_knows_nothing_of_python() -> None:
+    for path in CORE.rglob("*.[ch]pp"):
+        assert not re.search(r"nanobind|Python\.h", path.read_text()), path
+
+
+def test_importing_baytree_is_light() -> None:
+    import subprocess
+    import sys
+
+    heavy = "sklearn pandas polars matplotlib arviz arviz_stats scipy rich typer"
+    code = f"import sys, baytree; print([name for name in {heavy!r}.split() if name in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
