@@ -45,6 +45,7 @@ lint: $(VENV)/lint-extra ## Check style and types
 
 bench: $(VENV)/installed ## Measure speed
 	$(BIN)/python -m benchmarks.cart
+	$(BIN)/python -m benchmarks.memory
 
 sanitize: $(VENV)/pip ## Test the core under the address and undefined-behaviour sanitizers
 	$(BIN)/cmake -S . -B $(SANITIZE) -G Ninja -DCMAKE_MAKE_PROGRAM=$(abspath $(BIN)/ninja) -DCMAKE_BUILD_TYPE=RelWithDebInfo \

@@ -12,7 +12,7 @@ namespace baytree {
 
 std::size_t count_points(std::span<const Node> nodes) {
   std::size_t points = 0;
-  for (const Node& node : nodes) points += static_cast<std::size_t>(std::popcount(node.points));
+  for (const Node& node : nodes) points += count_points(node);
   return points;
 }
 

@@ -51,7 +51,7 @@ LogRatio Mixture::propose(std::size_t i, MoveContext& move) {
   }
   if (component.wrong && ratio) {
     const bool should_be_one = component.proposal == Proposal::q0 || component.proposal == Proposal::cycle;
-    return should_be_one ? log_points_ratio(move) : 0.0;
+    return should_be_one ? log_points_ratio(move, count_points(move.tree.nodes)) : 0.0;
   }
   return ratio;
 }

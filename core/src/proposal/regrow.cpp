@@ -1,6 +1,5 @@
 #include "baytree/proposal/regrow.hpp"
 
-#include <bit>
 #include <cmath>
 
 namespace baytree {
@@ -8,7 +7,7 @@ namespace baytree {
 LogRatio regrow_at(MoveContext& move, std::size_t k) {
   for (std::size_t at = 0; at < move.tree.nodes.size(); ++at) {
     const Node& node = move.tree.nodes[at];
-    const auto here = static_cast<std::size_t>(std::popcount(node.points));
+    const std::size_t here = count_points(node);
     if (k >= here) {
       k -= here;
       continue;
@@ -22,8 +21,7 @@ LogRatio regrow_at(MoveContext& move, std::size_t k) {
   return std::nullopt;
 }
 
-double log_points_ratio(MoveContext& move) {
-  const std::size_t points = count_points(move.tree.nodes);
+double log_points_ratio(MoveContext& move, std::size_t points) {
   const std::size_t proposed = points - count_points(subtree(move.tree, move.replacement.at)) + count_points(move.replacement.nodes);
   return std::log(static_cast<double>(points) / static_cast<double>(proposed));
 }
@@ -32,7 +30,7 @@ LogRatio regrow_anywhere(MoveContext& move) {
   const std::size_t points = count_points(move.tree.nodes);
   if (points == 0) return std::nullopt;
   regrow_at(move, move.stream.below(points));
-  return log_points_ratio(move);
+  return log_points_ratio(move, points);
 }
 
 }  // namespace baytree

@@ -20,6 +20,8 @@ struct GrowTree {
 /// The choices a derivation makes at a node, in this order. A choice with one possible outcome is not a choice point.
 enum ChoicePoint : std::uint8_t { split_point = 1, column_point = 2, rule_point = 4 };
 
+/// Spelled out: without a target-specific flag, popcount is a function call.
+inline std::size_t count_points(const Node& node) { return (node.points & 1u) + (node.points >> 1 & 1u) + (node.points >> 2 & 1u); }
 std::size_t count_points(std::span<const Node> nodes);
 
 /// A subtree that may replace the one at node `at`; its rows are kept at the same places of an array of their own.

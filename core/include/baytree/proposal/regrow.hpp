@@ -12,7 +12,7 @@ LogRatio regrow_anywhere(MoveContext& move);
 /// to its last point instead would not be reversible.
 LogRatio regrow_at(MoveContext& move, std::size_t k);
 
-/// log N(T)/N(T').
-double log_points_ratio(MoveContext& move);
+/// log N(T)/N(T'), given N(T).
+double log_points_ratio(MoveContext& move, std::size_t points);
 
 }  // namespace baytree
