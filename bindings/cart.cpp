@@ -87,15 +87,16 @@ void bind_cart(nb::module_& module) {
           [](CategoricalLeaf* self, const Array<std::int32_t>& response, const Array<double>& weight, std::uint32_t classes, double concentration) {
             new (self) CategoricalLeaf(span_of(response), span_of(weight), classes, concentration);
           },
-          nb::arg("response"), nb::arg("weight"), nb::arg("classes"), nb::arg("concentration"), nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>());
+          nb::arg("response").noconvert(), nb::arg("weight").noconvert(), nb::arg("classes"), nb::arg("concentration"), nb::keep_alive<1, 2>(),
+          nb::keep_alive<1, 3>());
   nb::class_<GaussianLeaf>(module, "GaussianLeaf")
       .def(
           "__init__",
           [](GaussianLeaf* self, const Array<double>& response, const Array<double>& weight, double mean, double kappa, double nu, double scale) {
             new (self) GaussianLeaf(span_of(response), span_of(weight), {mean, kappa, nu, scale});
           },
-          nb::arg("response"), nb::arg("weight"), nb::arg("mean"), nb::arg("kappa"), nb::arg("nu"), nb::arg("scale"), nb::keep_alive<1, 2>(),
-          nb::keep_alive<1, 3>());
+          nb::arg("response").noconvert(), nb::arg("weight").noconvert(), nb::arg("mean"), nb::arg("kappa"), nb::arg("nu"), nb::arg("scale"),
+          nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>());
   bind_chain<CategoricalLeaf>(module, "CategoricalChain");
   bind_chain<GaussianLeaf>(module, "GaussianChain");
 }

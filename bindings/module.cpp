@@ -12,10 +12,12 @@ namespace {
 /// codes is None for a design that only describes columns (for prediction).
 void add_column(BoundDesign& bound, const nb::object& codes, bool categorical, std::uint32_t observed, bool has_missing) {
   Column column{.categorical = categorical, .observed = observed, .has_missing = has_missing};
-  if (nb::isinstance<Array<std::uint8_t>>(codes))
-    column.codes = span_of(nb::cast<Array<std::uint8_t>>(codes));
-  else if (nb::isinstance<Array<std::uint16_t>>(codes))
-    column.codes = span_of(nb::cast<Array<std::uint16_t>>(codes));
+  Array<std::uint8_t> narrow;
+  Array<std::uint16_t> wide;
+  if (nb::try_cast(codes, narrow, false))
+    column.codes = span_of(narrow);
+  else if (nb::try_cast(codes, wide, false))
+    column.codes = span_of(wide);
   else if (!codes.is_none())
     throw nb::type_error("codes must be a contiguous array of uint8 or uint16, or None");
   bound.design.columns.push_back(column);

@@ -39,7 +39,7 @@ void bind_predict(nb::module_& module) {
             }
             return to_numpy(std::move(out));
           },
-          nb::arg("codes"))
+          nb::arg("codes").noconvert())
       .def(
           "accumulate",
           [](const Predictor& self, const Array<std::uint32_t>& codes, const Array<double>& weight, const Array<double>& values) {
@@ -51,7 +51,7 @@ void bind_predict(nb::module_& module) {
             }
             return to_numpy(std::move(out));
           },
-          nb::arg("codes"), nb::arg("weight"), nb::arg("values"));
+          nb::arg("codes").noconvert(), nb::arg("weight").noconvert(), nb::arg("values").noconvert());
 }
 
 }  // namespace baytree::python

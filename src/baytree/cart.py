@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Literal
 
 import numpy as np
+from joblib import effective_n_jobs
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -37,7 +38,7 @@ _PARAMETERS = """
     random_state : int, RandomState or None
         An integer gives the same draws each time.
     n_jobs : int or None
-        Threads; None or −1 for one a chain, at most one a processor.
+        Threads, as joblib counts them; None for one a chain, at most one a processor.
     verbose : bool
         Whether to show progress.
 
@@ -116,7 +117,7 @@ class _CART(BaseEstimator):
             thin=self.thin,
             chains=self.chains,
             seed=self._seed(),
-            threads=None if self.n_jobs in (None, -1) else self.n_jobs,
+            threads=None if self.n_jobs is None else effective_n_jobs(self.n_jobs),
             progress=self.verbose,
         )
         return self
@@ -201,7 +202,10 @@ class CARTRegressor(RegressorMixin, _CART):
     _task = "regression"
 
     def predict(
-        self, X: Any, kind: Literal["mean", "interval", "draws", "predictive"] = "mean", prob: float = 0.9
+        self,
+        X: Any,
+        kind: Literal["mean", "interval", "draws", "predictive", "predictive_interval"] = "mean",
+        prob: float = 0.9,
     ) -> np.ndarray:
         """Predict new rows; see `Posterior.predict` for the kinds.
 
@@ -209,8 +213,8 @@ class CARTRegressor(RegressorMixin, _CART):
         ----------
         X : frame or array-like
             New rows.
-        kind : {"mean", "interval", "draws", "predictive"}
-            The mean response, its credible intervals, its draws, or draws of new responses.
+        kind : {"mean", "interval", "draws", "predictive", "predictive_interval"}
+            The mean response, its credible intervals, its draws, draws of new responses, or intervals of those.
         prob : float
             The probability of the intervals.
         """

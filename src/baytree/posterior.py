@@ -223,15 +223,16 @@ class Posterior:
         ----------
         X : path, frame or array-like
             New rows; frames are matched by column name.
-        kind : {"mean", "interval", "draws", "predictive", "vote"}
+        kind : {"mean", "interval", "draws", "predictive", "predictive_interval", "vote"}
             ``"mean"``: the posterior mean of E(y | x), shape (rows,); with classes their probabilities, (rows,
             classes).
             ``"interval"``: an equal-tailed credible interval of the same quantity, with a last axis of 2.
             ``"draws"``: its draws, with leading axes (chains, draws); each draw also draws the leaf's parameters.
             ``"predictive"``: draws of a new y, shape (chains, draws, rows); with classes, positions in the classes.
+            ``"predictive_interval"``: of numbers, an equal-tailed interval of a new y.
             ``"vote"``: with classes, the share of trees whose leaf has its majority in each class.
         prob : float
-            The probability of the interval.
+            The probability of an interval.
         """
         return prediction.predict(self, self._predictor, self.schema.encode(X), kind, prob)
 

@@ -13,7 +13,9 @@ from .errors import InputError, unknown_choice
 if TYPE_CHECKING:
     from .posterior import Posterior
 
-KINDS = ("mean", "interval", "draws", "predictive", "vote")
+KINDS = ("mean", "interval", "draws", "predictive")
+CLASS_KINDS = (*KINDS, "vote")
+NUMBER_KINDS = (*KINDS, "predictive_interval")
 # Rows are taken in blocks whose draws fill about this many numbers.
 BLOCK_NUMBERS = 4_000_000
 # Separates the generator of predictions from the chains'.
@@ -22,19 +24,19 @@ PREDICTION_KEY = 1
 
 def predict(posterior: Posterior, predictor: _core.Predictor, codes: np.ndarray, kind: str, prob: float) -> np.ndarray:
     """What `Posterior.predict` promises, from codes."""
-    classes = posterior.schema.response.classes
-    if kind not in KINDS or (kind == "vote" and classes is None):
-        raise unknown_choice("kind of prediction", kind, KINDS if classes is not None else KINDS[:-1])
+    kinds = NUMBER_KINDS if posterior.schema.response.classes is None else CLASS_KINDS
+    if kind not in kinds:
+        raise unknown_choice("kind of prediction", kind, kinds)
     if not 0 < prob < 1:
         raise InputError(f"prob={prob!r}: choose a probability between 0 and 1")
     if kind in ("mean", "vote"):
         return _average(posterior, predictor, codes, kind)
     draws = _LeafDraws(posterior, predictor)
-    if kind == "interval":
+    take = draws.values if kind in ("draws", "interval") else draws.new_responses
+    if kind in ("interval", "predictive_interval"):
         tails = [(1 - prob) / 2, (1 + prob) / 2]
-        quantiles = [np.quantile(draws.values(block), tails, axis=0) for block in draws.row_blocks(codes)]
+        quantiles = [np.quantile(take(block), tails, axis=0) for block in draws.row_blocks(codes)]
         return np.moveaxis(np.concatenate(quantiles, axis=1), 0, -1)
-    take = draws.values if kind == "draws" else draws.new_responses
     blocks = np.concatenate([take(block) for block in draws.row_blocks(codes)], axis=1)
     return blocks.reshape(posterior.chains, posterior.draws, *blocks.shape[1:])
 

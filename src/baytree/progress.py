@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
 PLAIN_SECONDS = 5.0
@@ -70,11 +71,12 @@ class Progress:
         finished = drawn == self._draws
         if finished or time.monotonic() - self._said > PLAIN_SECONDS:
             self._said = time.monotonic()
-            print(
-                f"warm-up {warmed:,}/{self._warmup:,}, draws {drawn:,}/{self._draws:,}, {state}",
-                file=sys.stderr,
-                flush=True,
-            )
+            with suppress(OSError):  # nobody reads on: no reason to stop
+                print(
+                    f"warm-up {warmed:,}/{self._warmup:,}, draws {drawn:,}/{self._draws:,}, {state}",
+                    file=sys.stderr,
+                    flush=True,
+                )
 
     def __exit__(self, *error: object) -> None:
         if self._bar:

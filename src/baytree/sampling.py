@@ -83,8 +83,9 @@ def sample(
     Posterior
         With fewer draws if Ctrl-C was pressed during the draws.
     """
-    for name, value, least in (("warmup", warmup, 0), ("draws", draws, 1), ("thin", thin, 1), ("chains", chains, 1)):
-        _require_whole(name, value, least)
+    for name, value in (("draws", draws), ("thin", thin), ("chains", chains)):
+        _require_whole(name, value, 1)
+    _require_whole("warmup", warmup, 0)
     seed = secrets.randbits(63) if seed is None else _require_seed(seed)
     model = model.resolve(design)
     plan = Plan(int(chains), int(warmup), int(draws), int(thin), seed, design.rows, fingerprint(design))
@@ -134,6 +135,7 @@ def resume(
     threads, progress
         As for `sample`.
     """
+    writer = ModelWriter.reopen(checkpoint)
     with open_model(partial_path(checkpoint)) as reader:
         model, _, plan = read_header(reader)
         states = reader.states()
@@ -141,7 +143,7 @@ def resume(
     run = _Run(model, design, plan, threads, progress)
     if states:
         run.go_on_from(states, parts)
-    run.writer = ModelWriter.reopen(checkpoint)
+    run.writer = writer
     return run.complete()
 
 
@@ -157,6 +159,8 @@ class _Run:
     """Chains on their way through warm-up and draws."""
 
     def __init__(self, model: CART, design: Design, plan: Plan, threads: int | None, progress: bool) -> None:
+        if threads is not None:
+            _require_whole("threads", threads, 1)
         if plan.data != fingerprint(design):
             raise InputError("these are not the data that the draws came from; give the same table and max_cuts")
         self.model, self.schema, self.plan = model, design.schema, plan

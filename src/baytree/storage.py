@@ -46,6 +46,8 @@ class ModelWriter:
     @classmethod
     def create(cls, path: str | os.PathLike[str], header: Mapping[str, Any]) -> ModelWriter:
         """Begin a new file."""
+        if Path(path).is_dir():
+            raise FileError(f"{path}: is a folder; name a file")
         try:
             partial_path(path).unlink(missing_ok=True)
             database = sqlite3.connect(partial_path(path))
@@ -59,8 +61,13 @@ class ModelWriter:
 
     @classmethod
     def reopen(cls, path: str | os.PathLike[str]) -> ModelWriter:
-        """Go on with an unfinished file."""
-        return cls(path, sqlite3.connect(partial_path(path)))
+        """Go on with an unfinished file; a transaction that was cut off is undone."""
+        if not partial_path(path).is_file():
+            raise FileError(f"{partial_path(path)}: no such file; there is no unfinished run to resume")
+        try:
+            return cls(path, sqlite3.connect(partial_path(path)))
+        except sqlite3.Error as error:
+            raise FileError(f"{partial_path(path)}: not a baytree model file, or damaged ({error})") from error
 
     def append(self, draws: Sequence[Arrays], states: Sequence[Mapping[str, Any]]) -> None:
         """Add a block of draws of every chain, and the states that the chains reached, in one transaction."""
@@ -80,7 +87,10 @@ class ModelWriter:
     def finish(self) -> None:
         """Put the file in its place."""
         self._database.close()
-        os.replace(partial_path(self.path), self.path)
+        try:
+            os.replace(partial_path(self.path), self.path)
+        except OSError as error:
+            raise FileError(f"{self.path}: cannot be written ({error}); it is in {partial_path(self.path)}") from error
 
     def discard(self) -> None:
         """Remove the unfinished file."""

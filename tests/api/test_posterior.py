@@ -181,6 +181,7 @@ def test_a_summary_of_one_draw() -> None:
         {"seed": -1},
         {"seed": "x"},
         {"draws": True},
+        {"threads": 0},
     ],
 )
 def test_wrong_settings(options: dict[str, object]) -> None:

@@ -76,6 +76,8 @@ def test_kinds_of_prediction() -> None:
     assert (np.abs(draws.mean(axis=(0, 1)) - mean) < 5 * error).all()
     assert (new.std(axis=(0, 1)) > draws.std(axis=(0, 1))).all()
     np.testing.assert_array_equal(new, regressor.predict(data.X, kind="predictive"))
+    outer = regressor.predict(data.X, kind="predictive_interval", prob=0.8)
+    np.testing.assert_allclose(outer, np.quantile(new, [0.1, 0.9], axis=(0, 1)).T)
 
 
 def test_classifier_kinds() -> None:

@@ -99,24 +99,34 @@ def test_log_likelihood_of_a_known_tree(file: str, tree: dict[str, Any], printed
     assert value == pytest.approx(exact, abs=1e-9)
 
 
-def test_the_chain_finds_the_best_kyphosis_tree_and_none_better() -> None:
-    """The maximum −27.042821 over all trees, and the maxima by number of leaves, are proven.
+def search(chains: int) -> bt.Posterior:
+    """Chains on kyphosis that look for likely trees.
 
-    A power of the likelihood above one makes the chain search; what it scores stays the plain likelihood. The best tree
-    is deep and far from the other modes, so the prior is flatter in depth than the default one, and many short chains
-    search: a few in a hundred get there.
+    A power of the likelihood above one makes a chain search; what it scores stays the plain likelihood. The best tree
+    is deep and far from the other modes, so the prior is flatter in depth than the default one.
     """
     model = bt.CART(
         prior=bt.GrowTree(alpha=0.95, beta=0.5, min_leaf=5),
         leaf=bt.Categorical(),
-        proposal={"uc": 1, "birth_death": 1, "change": 3, "swap": 1},
-        power=3.5,
+        proposal={"uc": 1, "birth_death": 2, "change": 6, "swap": 2},
+        power=3.0,
     )
     kyphosis = design("kyphosis.csv")
-    post = bt.sample(model, kyphosis, warmup=0, draws=2000, thin=50, chains=96, seed=1, progress=False)
-    assert post.log_likelihood.max() == pytest.approx(-27.042821, abs=1e-6)
+    return bt.sample(model, kyphosis, warmup=0, draws=2000, thin=50, chains=chains, seed=1, progress=False)
+
+
+def test_no_tree_is_better_than_the_proven_best() -> None:
+    """The maxima by number of leaves are proven, and every leaf number that a chain can draw is listed."""
+    post = search(chains=8)
     proven = reference("reference_trees.json")["best_by_leaves"]["K, exact"]
     for leaves, value in proven.items():
         drawn = post.log_likelihood[post.n_leaves == int(leaves)]
         assert np.all(drawn <= value + 5.0001e-5), f"a tree of {leaves} leaves better than the best one"
     assert post.n_leaves.max() <= max(map(int, proven))
+    assert post.log_likelihood.max() > -29
+
+
+@pytest.mark.slow
+def test_a_chain_finds_the_best_tree() -> None:
+    """About three chains in a hundred reach the proven maximum, so that none of 200 is one run in some hundreds."""
+    assert search(chains=200).log_likelihood.max() == pytest.approx(-27.042821, abs=1e-6)

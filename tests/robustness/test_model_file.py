@@ -2,6 +2,9 @@
 
 import json
 import sqlite3
+import subprocess
+import sys
+import zlib
 from pathlib import Path
 
 import numpy as np
@@ -81,7 +84,6 @@ def test_a_changed_byte(model: Path, name: str) -> None:
 
 def rewrite(path: Path, name: str, change: object) -> None:
     """Replace an array by a consistent, wrong one, as a hostile writer would."""
-    import zlib
 
     with sqlite3.connect(path) as database:
         query = "SELECT dtype, data FROM arrays WHERE name = ? AND chain = 0"
@@ -190,3 +192,43 @@ def test_released_files_are_still_read() -> None:
         posterior = bt.load(path)
         np.testing.assert_allclose(posterior.predict(expected["X"]), expected["mean"], rtol=1e-12)
         assert posterior.best_tree().to_dict() == expected["best_tree"]
+
+
+def test_a_kill_in_the_middle_of_a_checkpoint(tmp_path: Path) -> None:
+    """SQLite's journal undoes the half-written block, and the run goes on from the one before."""
+    path = tmp_path / "model.baytree"
+    code = f"""
+import os, signal, sqlite3
+import numpy as np
+import baytree as bt
+from baytree import sampling, storage
+design = bt.datasets.load("kyphosis").design()
+sampling.BLOCK_SECONDS, sampling.CHECKPOINT_SECONDS = 1e-9, 0.0
+append = storage.ModelWriter.append
+def kill_at_third(writer, *block):
+    if writer._block == 3:
+        row = ("tree", 0, 99, "<f8", "[4000000]", 0, np.zeros(4_000_000))
+        writer._database.execute("INSERT INTO arrays VALUES (?, ?, ?, ?, ?, ?, ?)", row)
+        os.kill(os.getpid(), signal.SIGKILL)
+    append(writer, *block)
+storage.ModelWriter.append = kill_at_third
+bt.sample(bt.CART(), design, warmup=20, draws=100, chains=2, seed=1, progress=False, checkpoint={str(path)!r})
+"""
+    done = subprocess.run([sys.executable, "-c", code], check=False)
+    assert done.returncode == -9
+    assert Path(f"{path}.partial-journal").exists()
+    design = bt.datasets.load("kyphosis").design()
+    resumed = bt.resume(path, design, progress=False)
+    usual = bt.sample(bt.CART(), design, warmup=20, draws=100, chains=2, seed=1, progress=False)
+    np.testing.assert_array_equal(resumed.log_likelihood, usual.log_likelihood)
+    assert bt.load(path).draws == 100
+
+
+def test_nothing_to_resume(tmp_path: Path) -> None:
+    with pytest.raises(bt.FileError, match="no unfinished run"):
+        bt.resume(tmp_path / "model.baytree", bt.datasets.load("kyphosis").design())
+
+
+def test_a_folder_is_no_place_for_a_checkpoint(tmp_path: Path) -> None:
+    with pytest.raises(bt.FileError, match="is a folder"):
+        bt.sample(bt.CART(), bt.datasets.load("kyphosis").design(), checkpoint=tmp_path)

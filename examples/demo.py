@@ -1,0 +1,69 @@
+"""Learn trees that tell benign from malignant biopsies, keep a fifth aside, and see how sure the answers are.
+
+Run by ``make demo``; writes breast_cancer.baytree into the current folder.
+"""
+
+import time
+
+import numpy as np
+import polars as pl
+from rich.text import Text
+
+import baytree as bt
+from baytree.cli import drawing
+from baytree.cli.output import Output
+
+MODEL = "breast_cancer.baytree"
+
+data = bt.datasets.load("breast_cancer")
+table = data.X.with_columns(pl.Series(data.target, data.y))
+held_out = np.random.default_rng(0).random(table.height) < 0.2
+test, train = table.filter(held_out), table.filter(~held_out)
+
+began = time.monotonic()
+posterior = bt.sample(bt.CART(), bt.read(train, data.target), warmup=20_000, draws=2000, thin=200, seed=1)
+seconds = time.monotonic() - began
+posterior.save(MODEL)
+
+summary, best = posterior.summary(), posterior.best_tree()
+say = Output().say
+say(
+    Text(f"\n{data.title}", style="bold green"),
+    Text(f"{train.height} of them to learn from, {test.height} held out"),
+    Text(f"{drawing.draws_line(summary)}; {seconds:.1f} s"),
+    drawing.heading(f"The best tree found ({best.n_leaves} leaves)"),
+    drawing.indented(drawing.draw_tree(best)),
+    drawing.heading("It is one of many: how likely a tree asks about a score"),
+    drawing.indented(drawing.bar_chart(summary.inclusion)),
+    drawing.size_line(posterior),
+    drawing.heading("The most probable trees, and how little even they weigh"),
+    drawing.indented(drawing.tree_table(posterior.top_trees(3))),
+)
+
+share = posterior.predict(test)
+classes = posterior.schema.response.classes
+right = classes[share.argmax(axis=1)] == test[data.target].to_numpy()
+sure = share.max(axis=1) > 0.95
+unsure = int(np.abs(share[:, 1] - 0.5).argmin())
+low, high = posterior.predict(test[unsure], kind="interval")[0, 1]
+scores = ", ".join(f"{name} {test[unsure, name]}" for name in best.features)
+say(
+    drawing.heading("On the biopsies held out"),
+    Text(f"  The average over all trees is right on {right.sum()} of {len(right)} ({right.mean():.1%})."),
+    Text(f"  Of the {sure.sum()} it is more than 95% sure about it has {right[sure].sum()} right."),
+    drawing.heading("And it knows where it does not know"),
+    Text(f"  The least certain: {scores}, …"),
+    Text(f"  {classes[1]} with probability {share[unsure, 1]:.2f}; nine in ten draws say {low:.2f} to {high:.2f}."),
+    Text(f"  It was {test[unsure, data.target]}."),
+    drawing.heading("Do the chains agree?"),
+    drawing.indented(drawing.diagnostic_table(summary)),
+    drawing.indented(drawing.verdict(summary)),
+    drawing.next_steps(
+        [
+            (f".venv/bin/baytree show {MODEL}", "look at the model again"),
+            (".venv/bin/baytree data breast_cancer --out breast_cancer.csv", "the data as a file"),
+            (f".venv/bin/baytree predict {MODEL} breast_cancer.csv --out predictions.csv", "predict all rows"),
+            (".venv/bin/baytree data", "other data to try"),
+        ]
+    ),
+)

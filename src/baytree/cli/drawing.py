@@ -1,0 +1,226 @@
+"""Posteriors drawn for the terminal, as rich renderables."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import islice
+from typing import TYPE_CHECKING
+
+import numpy as np
+from rich.console import RenderableType
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from ..summary import Summary
+from ..trees import Tree
+
+if TYPE_CHECKING:
+    from ..posterior import Posterior, TopTree
+
+CLASS_COLOURS = ("green", "red", "blue", "yellow", "magenta", "cyan")
+# From low to high.
+VALUE_COLOURS = ("blue", "cyan", "green", "yellow", "red")
+BAR_WIDTH = 24
+BAR_PARTS = " ▏▎▍▌▋▊▉█"
+LISTED_CHAINS = 8
+# Comments behind commands up to this length are aligned.
+ALIGNED = 60
+
+
+def heading(text: str) -> Text:
+    """A title with an empty line above it."""
+    return Text(f"\n{text}", style="bold")
+
+
+def indented(part: RenderableType) -> RenderableType:
+    """A part moved to the right, below its heading."""
+    if isinstance(part, Text):
+        # Padding would cut long lines.
+        return Text("\n").join(Text.assemble("  ", line) for line in part.split("\n"))
+    return Padding(part, (0, 0, 0, 2), expand=False)
+
+
+def percent(share: float) -> str:
+    """A share as a person writes it: what is possible is never rounded to 0%, nor what is uncertain to 100%."""
+    if share in (0, 1):
+        return f"{share:.0%}"
+    if share < 0.0005:
+        return "<0.1%"
+    if share >= 0.9995:
+        return ">99.9%"
+    places = 0 if 0.0995 <= share < 0.995 else 1
+    return f"{share:.{places}%}"
+
+
+# ---- trees ----------------------------------------------------------------------------------------------------------
+
+
+def draw_tree(tree: Tree) -> Text:
+    """A tree with lines and colours; at each question *yes* comes first.
+
+    Parameters
+    ----------
+    tree : Tree
+        Its leaves are coloured by their class, or from low to high values.
+    """
+
+    def branch(answer: str, lines: list[Text], last: bool) -> list[Text]:
+        corner, bar = ("└─ ", "   ") if last else ("├─ ", "│  ")
+        first = Text.assemble((f"{corner}{answer} ", "dim"), lines[0])
+        return [first, *(Text.assemble((bar, "dim"), line) for line in lines[1:])]
+
+    def split(node: int, left: list[Text], right: list[Text]) -> list[Text]:
+        rule = tree.rules[node]
+        assert rule is not None
+        name = tree.schema.names[rule.feature]
+        question = Text.assemble((name, "bold"), tree.question(rule).removeprefix(name), "?")
+        return [question, *branch("yes:", left, False), *branch("no: ", right, True)]
+
+    def leaf(node: int, place: int) -> list[Text]:
+        says, bracket, rows = tree.leaf_text(node, place).partition(" (")
+        return [Text.assemble((says, _leaf_style(tree, place)), (bracket + rows, "dim"))]
+
+    return Text("\n").join(tree.walk(split, leaf))
+
+
+def _leaf_style(tree: Tree, place: int) -> str:
+    if not tree.values:
+        return ""
+    value = tree.values[place]
+    if isinstance(value, Mapping):
+        shares = list(value.values())
+        return CLASS_COLOURS[int(np.argmax(shares)) % len(CLASS_COLOURS)]
+    low, high = min(tree.values), max(tree.values)
+    height = (value - low) / (high - low) if high > low else 0.5
+    return VALUE_COLOURS[min(int(height * len(VALUE_COLOURS)), len(VALUE_COLOURS) - 1)]
+
+
+def tree_table(top: Sequence[TopTree]) -> Table:
+    """The most probable trees: their share of the draws, over all chains and in each.
+
+    Parameters
+    ----------
+    top : sequence of TopTree
+        As `Posterior.top_trees` gives them.
+    """
+    table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 3, 0, 0))
+    for title in ("probability", "in each chain", "leaves"):
+        table.add_column(title, justify="right" if title != "in each chain" else "left")
+    table.add_column("asks about", overflow="fold")
+    for tree, probability, per_chain in top:
+        shares = per_chain if len(per_chain) <= LISTED_CHAINS else [per_chain.min(), per_chain.max()]
+        listed = (" " if len(per_chain) <= LISTED_CHAINS else " to ").join(f"{percent(share):>5}" for share in shares)
+        table.add_row(percent(probability), listed, str(tree.n_leaves), Text(", ".join(tree.features) or "nothing"))
+    return table
+
+
+# ---- figures --------------------------------------------------------------------------------------------------------
+
+
+def bar_chart(shares: Mapping[str, float], most: int = 10) -> Table:
+    """Shares between 0 and 1 as bars, in the order given.
+
+    Parameters
+    ----------
+    shares : mapping of str to float
+        The bars.
+    most : int
+        How many are drawn; the rest is counted in a last line.
+    """
+    table = Table.grid(padding=(0, 2, 0, 0))
+    table.add_column(overflow="fold")
+    table.add_column(no_wrap=True)
+    table.add_column(justify="right", no_wrap=True)
+    for name, share in islice(shares.items(), most):
+        table.add_row(Text(name), Text(_bar(share), style="cyan"), percent(share))
+    if len(shares) > most:
+        rest = list(shares.values())[most:]
+        table.add_row(Text(f"{len(rest)} more", style="dim"), Text(f"at most {percent(max(rest))} each", style="dim"))
+    return table
+
+
+def _bar(share: float) -> str:
+    eighths = round(share * BAR_WIDTH * 8)
+    return ("█" * (eighths // 8) + BAR_PARTS[eighths % 8].strip()).ljust(BAR_WIDTH)
+
+
+def diagnostic_table(summary: Summary) -> Table:
+    """Mean, spread, R-hat and effective sample sizes of what is watched."""
+    table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 3, 0, 0))
+    table.add_column("")
+    for title in ("mean", "sd", "R-hat", "ESS bulk", "ESS tail"):
+        table.add_column(title, justify="right")
+    for figures in summary.diagnostics:
+        rhat = Text(
+            "–" if figures.rhat is None else f"{figures.rhat:.3f}", style="green" if figures.agrees else "yellow"
+        )
+        sizes = ["–" if size is None else f"{size:,.0f}" for size in (figures.ess_bulk, figures.ess_tail)]
+        table.add_row(figures.quantity, f"{figures.mean:,.2f}", f"{figures.sd:,.2f}", rhat, *sizes)
+    return table
+
+
+def verdict(summary: Summary) -> Text:
+    """Whether the chains agree, with a mark in front."""
+    known = [figures for figures in summary.diagnostics if figures.rhat is not None]
+    agree = bool(known) and all(figures.agrees for figures in known)
+    return Text.assemble(("✔ ", "bold green") if agree else ("! ", "bold yellow"), summary.verdict)
+
+
+# ---- words ----------------------------------------------------------------------------------------------------------
+
+
+def fit_title(summary: Summary) -> Text:
+    """What is predicted, and from what."""
+    size = f": {_count(summary.rows, 'row')}, {_count(summary.columns, 'column')}"
+    return Text.assemble(f"{summary.task.capitalize()} of ", (summary.response, "bold"), size)
+
+
+def draws_line(summary: Summary) -> Text:
+    """How the posterior was drawn."""
+    thin = f", every {_ordinal(summary.thin)} kept" if summary.thin > 1 else ""
+    return Text(
+        f"{_count(summary.chains, 'chain')} × {_count(summary.draws, 'draw')} after a warm-up of "
+        f"{summary.warmup:,}{thin}; seed {summary.seed}"
+    )
+
+
+def size_line(posterior: Posterior) -> Text:
+    """How large the trees are."""
+    leaves = posterior.n_leaves
+    low, middle, high = np.quantile(leaves, [0.05, 0.5, 0.95], method="nearest")
+    size = f"{low}" if low == high else f"{low} to {high}"
+    return Text(f"A typical tree has {middle} leaves, nine in ten have {size}.")
+
+
+def prior_line(summary: Summary) -> Text:
+    """The prior over trees in a sentence."""
+    prior = summary.model["prior"]
+    power = "" if prior["beta"] == 1 else f"^{prior['beta']:g}"
+    fall = f" / (1 + depth){power}" if prior["beta"] else ""
+    chosen = {"variable": "a column, then a question about it,", "uniform": "one of all questions"}[prior["rule"]]
+    return Text(
+        f"Prior: a node splits with probability {prior['alpha']:g}{fall}; {chosen} is chosen uniformly; a leaf holds "
+        f"at least {_count(prior['min_leaf'], 'row')}"
+    )
+
+
+def moves_line(summary: Summary) -> Text:
+    """Of each proposal, how often it changed the tree."""
+    return Text("Accepted: " + ", ".join(f"{name} {percent(share)}" for name, share in summary.acceptance.items()))
+
+
+def next_steps(steps: Sequence[tuple[str, str]]) -> Text:
+    """Commands to try, each with what it does as a comment, so that a line can be pasted into a shell."""
+    width = max((len(command) for command, _ in steps if len(command) <= ALIGNED), default=0)
+    lines = (Text.assemble("  ", (command.ljust(width), "cyan"), (f"  # {what}", "dim")) for command, what in steps)
+    return Text("\n").join([heading("Try next"), *lines])
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number:,} {what}" + ("" if number == 1 else "s")
+
+
+def _ordinal(number: int) -> str:
+    ending = "th" if number % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
+    return f"{number:,}{ending}"
