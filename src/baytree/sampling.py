@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from .data import Design
-from .errors import InputError
+from .errors import FileError, InputError
 from .models import CART, Chain
 from .native import native_design
 from .posterior import Part, Plan, Posterior, model_header, read_header, read_parts
@@ -135,7 +135,8 @@ def resume(
     threads, progress
         As for `sample`.
     """
-    writer = ModelWriter.reopen(checkpoint)
+    if not partial_path(checkpoint).is_file():
+        raise FileError(f"{partial_path(checkpoint)}: no such file; there is no unfinished run to resume")
     with open_model(partial_path(checkpoint)) as reader:
         model, _, plan = read_header(reader)
         states = reader.states()
@@ -143,7 +144,7 @@ def resume(
     run = _Run(model, design, plan, threads, progress)
     if states:
         run.go_on_from(states, parts)
-    run.writer = writer
+    run.writer = ModelWriter.reopen(checkpoint)
     return run.complete()
 
 

@@ -61,13 +61,8 @@ class ModelWriter:
 
     @classmethod
     def reopen(cls, path: str | os.PathLike[str]) -> ModelWriter:
-        """Go on with an unfinished file; a transaction that was cut off is undone."""
-        if not partial_path(path).is_file():
-            raise FileError(f"{partial_path(path)}: no such file; there is no unfinished run to resume")
-        try:
-            return cls(path, sqlite3.connect(partial_path(path)))
-        except sqlite3.Error as error:
-            raise FileError(f"{partial_path(path)}: not a baytree model file, or damaged ({error})") from error
+        """Go on with an unfinished file."""
+        return cls(path, sqlite3.connect(partial_path(path)))
 
     def append(self, draws: Sequence[Arrays], states: Sequence[Mapping[str, Any]]) -> None:
         """Add a block of draws of every chain, and the states that the chains reached, in one transaction."""
@@ -137,8 +132,10 @@ def open_model(path: str | os.PathLike[str]) -> Iterator[ModelReader]:
     """Open a model file for reading; whatever is wrong with it becomes a FileError."""
     if not Path(path).is_file():
         raise FileError(f"{path}: no such file")
+    # A transaction that was cut off left a journal, by which SQLite undoes it: that needs to write.
+    mode = "rw" if Path(f"{os.fspath(path)}-journal").exists() else "ro"
     try:
-        with closing(sqlite3.connect(f"{Path(path).resolve().as_uri()}?mode=ro", uri=True)) as database:
+        with closing(sqlite3.connect(f"{Path(path).resolve().as_uri()}?mode={mode}", uri=True)) as database:
             [(application,)] = database.execute("PRAGMA application_id")
             [(version,)] = database.execute("PRAGMA user_version")
             if application != APPLICATION_ID:
