@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from bisect import bisect_right
 from dataclasses import dataclass
 from typing import Any
 
@@ -36,6 +37,8 @@ class Column:
         Whether training rows lack a value, so that the missing code takes part in rules.
     pooled : tuple of str
         The rare labels that share the level ``(other)``, which is then the last level.
+    lowest : tuple of float
+        The smallest observed number of each code; empty if the column is categorical.
     """
 
     name: str
@@ -44,6 +47,7 @@ class Column:
     levels: tuple[str, ...] = ()
     has_missing: bool = False
     pooled: tuple[str, ...] = ()
+    lowest: tuple[float, ...] = ()
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Column) and self.to_dict() == other.to_dict()
@@ -88,6 +92,24 @@ class Column:
         codes[cells.missing] = self.missing_code
         return codes
 
+    def cut_at(self, threshold: float) -> int:
+        """The cut that divides the observed numbers as ``x <= threshold`` does.
+
+        Parameters
+        ----------
+        threshold : float
+            Any number from the smallest value of the column up to, but not including, its largest.
+
+        Returns
+        -------
+        int
+            Its place among the cuts. Where codes hold several values, the last cut that sends no larger one left.
+        """
+        code = bisect_right(self.lowest, threshold) - 1
+        if not 0 <= code < len(self.cuts):
+            raise InputError(f"column {self.name!r}: threshold {threshold!r} leaves all its values on one side")
+        return code
+
     def _level_codes(self, cells: Cells) -> np.ndarray:
         code = {level: i for i, level in enumerate(self.levels)} | dict.fromkeys(self.pooled, len(self.levels) - 1)
         labels, positions = cells.distinct_labels()
@@ -105,6 +127,7 @@ class Column:
             "levels": list(self.levels),
             "has_missing": self.has_missing,
             "pooled": list(self.pooled),
+            "lowest": list(self.lowest),
         }
 
     @classmethod
@@ -117,6 +140,7 @@ class Column:
             levels=tuple(record["levels"]),
             has_missing=record["has_missing"],
             pooled=tuple(record["pooled"]),
+            lowest=tuple(record["lowest"]),
         )
 
 
@@ -144,13 +168,13 @@ def learn_column(name: str, cells: Cells, *, declared_categorical: bool, max_cut
         levels, pooled = _levels(name, cells)
         return Column(name, "categorical", no_cuts, levels, has_missing, pooled)
     if cells.kind == "boolean":
-        return Column(name, "boolean", np.array([0.5]), has_missing=has_missing)
+        return Column(name, "boolean", np.array([0.5]), has_missing=has_missing, lowest=(0.0, 1.0))
     most = MAX_CODES - 1 - has_missing
-    cuts = cut_points(cells.values[~cells.missing], min(most, max_cuts or most))
-    return Column(name, "numeric", cuts, has_missing=has_missing)
+    cuts, lowest = cut_points(cells.values[~cells.missing], min(most, max_cuts or most))
+    return Column(name, "numeric", cuts, has_missing=has_missing, lowest=tuple(lowest.tolist()))
 
 
-def cut_points(values: np.ndarray, most: int) -> np.ndarray:
+def cut_points(values: np.ndarray, most: int) -> tuple[np.ndarray, np.ndarray]:
     """Cut points between neighbouring distinct values.
 
     All of them if there are at most `most`; else `most` of them, at evenly spaced quantiles of the rows. A value so
@@ -166,12 +190,15 @@ def cut_points(values: np.ndarray, most: int) -> np.ndarray:
 
     Returns
     -------
-    numpy.ndarray
+    cuts : numpy.ndarray
         Increasing ``float64``; every cut c between neighbours a < b has a <= c < b.
+    lowest : numpy.ndarray
+        The smallest value of each of the parts that the cuts make.
     """
     distinct, counts = np.unique(values, return_counts=True)
     below = np.arange(len(distinct) - 1) if len(distinct) - 1 <= most else _quantile_positions(counts, most)
-    return _midpoints(distinct[below], distinct[below + 1])
+    cuts = _midpoints(distinct[below], distinct[below + 1])
+    return cuts, np.concatenate([distinct[:1], distinct[below + 1]])
 
 
 def _quantile_positions(counts: np.ndarray, cuts: int) -> np.ndarray:

@@ -226,9 +226,9 @@ class Tree:
     def from_dict(cls, schema: Schema, record: Mapping[str, Any]) -> Tree:
         """The tree that nested dictionaries describe.
 
-        A split has ``feature`` and ``left``/``right``, and ``threshold`` (left if x ≤ threshold, moved to the table's
-        nearest cut), ``levels`` (those that go left) or ``missing: "asked"``; ``missing`` may say ``"left"`` or
-        ``"right"``.
+        A split has ``feature`` and ``left``/``right``, and ``threshold`` (left if x ≤ threshold, moved to the cut
+        that divides the table alike), ``levels`` (those that go left) or ``missing: "asked"``; ``missing`` may say
+        ``"left"`` or ``"right"``.
         """
         rules: list[Rule | None] = []
         pending = [record]
@@ -321,7 +321,4 @@ def _rule_from_dict(feature: int, column: Column, node: Mapping[str, Any]) -> Ru
         return Rule(feature, len(column.cuts), 0, False)
     if "threshold" not in node:
         raise InputError(f"column {column.name!r}: a split needs a threshold")
-    cut = int(column.encode(np.array([float(node["threshold"])]))[0])
-    if cut >= len(column.cuts):
-        raise InputError(f"column {column.name!r}: threshold {node['threshold']!r} is beyond its largest value")
-    return Rule(feature, cut, 0, column.has_missing and missing == "left")
+    return Rule(feature, column.cut_at(node["threshold"]), 0, column.has_missing and missing == "left")

@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 
 from baytree.columns import MAX_LEVELS, OTHER, cut_points
 from baytree.data import Column, Response, Schema, make_design, read
+from baytree.errors import InputError
 
 FRAMES = {"pandas": pd.DataFrame, "polars": pl.DataFrame, "pyarrow": pa.table}
 FINITE = st.floats(allow_nan=False, allow_infinity=False)
@@ -34,46 +35,58 @@ class TestCuts:
     @given(st.lists(FINITE | AWKWARD, min_size=1, max_size=60), st.integers(1, 12))
     def test_code_rule_and_value_rule_agree(self, values, most):
         values = np.array(values)
-        column = Column("x", "numeric", cut_points(values, most))
+        cuts, lowest = cut_points(values, most)
+        column = Column("x", "numeric", cuts, lowest=tuple(lowest))
         codes = column.encode(values)
         for c, cut in enumerate(column.cuts):
             assert np.array_equal(codes <= c, values <= cut)
 
+    @given(st.lists(FINITE | AWKWARD, min_size=2, max_size=60), FINITE | AWKWARD)
+    def test_a_threshold_finds_the_cut_that_divides_alike(self, values, threshold):
+        values = np.array(values)
+        cuts, lowest = cut_points(values, 1000)
+        column = Column("x", "numeric", cuts, lowest=tuple(lowest))
+        if not values.min() <= threshold < values.max():
+            with pytest.raises(InputError, match="on one side"):
+                column.cut_at(threshold)
+        else:
+            assert np.array_equal(column.encode(values) <= column.cut_at(threshold), values <= threshold)
+
     @given(st.lists(FINITE | AWKWARD, min_size=1, max_size=60))
     def test_all_cuts_separate_all_neighbours(self, values):
         distinct = np.unique(values)
-        cuts = cut_points(np.array(values), 1000)
+        cuts, _ = cut_points(np.array(values), 1000)
         assert len(cuts) == len(distinct) - 1
         assert (distinct[:-1] <= cuts).all()
         assert (cuts < distinct[1:]).all()
 
     @given(st.lists(st.integers(0, 30) | st.just(7), min_size=2, max_size=300), st.integers(1, 20))
     def test_quantile_cuts_are_as_many_as_allowed_and_different(self, values, most):
-        cuts = cut_points(np.array(values, dtype=float), most)
+        cuts, _ = cut_points(np.array(values, dtype=float), most)
         assert len(cuts) == min(most, len(set(values)) - 1)
         assert (np.diff(cuts) > 0).all()
 
     def test_quantile_cuts_of_distinct_values_are_evenly_spaced(self):
-        assert cut_points(np.arange(12.0), 2).tolist() == [3.5, 7.5]
+        assert cut_points(np.arange(12.0), 2)[0].tolist() == [3.5, 7.5]
 
     def test_a_frequent_value_leaves_the_other_cuts_to_the_other_values(self):
         values = np.concatenate([np.zeros(900), np.arange(1.0, 101.0)])
-        assert cut_points(values, 5).tolist() == [0.5, 20.5, 40.5, 60.5, 80.5]
-        assert cut_points(-values, 5).tolist() == [-80.5, -60.5, -40.5, -20.5, -0.5]
+        assert cut_points(values, 5)[0].tolist() == [0.5, 20.5, 40.5, 60.5, 80.5]
+        assert cut_points(-values, 5)[0].tolist() == [-80.5, -60.5, -40.5, -20.5, -0.5]
 
     def test_midpoints(self):
-        assert cut_points(np.array([1.0, 2.0, 4.0, 2.0]), 255).tolist() == [1.5, 3.0]
+        assert cut_points(np.array([1.0, 2.0, 4.0, 2.0]), 255)[0].tolist() == [1.5, 3.0]
 
     def test_midpoint_of_adjacent_floats_is_the_lower_one(self):
         for low in (1.0, -1.0, 5e-324, 1.7e308):
             high = np.nextafter(low, np.inf)
-            (cut,) = cut_points(np.array([low, high]), 255)
+            (cut,), _ = cut_points(np.array([low, high]), 255)
             assert low <= cut < high
 
     def test_midpoint_does_not_overflow(self):
         big = np.finfo(float).max
-        assert cut_points(np.array([-big, big]), 255).tolist() == [0.0]
-        assert np.isfinite(cut_points(np.array([big / 1.5, big]), 255)).all()
+        assert cut_points(np.array([-big, big]), 255)[0].tolist() == [0.0]
+        assert np.isfinite(cut_points(np.array([big / 1.5, big]), 255)[0]).all()
 
     def test_constant_column_has_no_cuts(self):
         (column,) = one_column([3.0, 3.0, 3.0]).columns

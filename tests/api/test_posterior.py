@@ -138,7 +138,7 @@ def test_rule_words() -> None:
         ({"feature": "colour", "levels": ["rde"], "left": {}, "right": {}}, "Did you mean 'red'"),
         ({"feature": "colour", "levels": ["red"], "left": {}, "right": {}}, "goes left"),
         ({"feature": "size", "left": {}, "right": {}}, "needs a threshold"),
-        ({"feature": "size", "threshold": 99, "left": {}, "right": {}}, "beyond its largest"),
+        ({"feature": "size", "threshold": 99, "left": {}, "right": {}}, "on one side"),
         ({"feature": "size", "threshold": 0, "left": {}}, "without 'right'"),
         ({"feature": "size", "threshold": 0, "left": 3, "right": {}}, "not a node"),
     ],

@@ -126,7 +126,6 @@ def test_no_tree_is_better_than_the_proven_best() -> None:
     assert post.log_likelihood.max() > -29
 
 
-@pytest.mark.slow
 def test_a_chain_finds_the_best_tree() -> None:
     """About three chains in a hundred reach the proven maximum, so that none of 200 is one run in some hundreds."""
     assert search(chains=200).log_likelihood.max() == pytest.approx(-27.042821, abs=1e-6)

@@ -10,12 +10,8 @@ inline constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
 
 /// log |Γ(x)|. The re-entrant form: `std::lgamma` writes a global sign, which is a race between chains.
 inline double log_gamma(double x) {
-#if defined(_MSC_VER)
-  return std::lgamma(x);
-#else
   int sign = 0;
   return ::lgamma_r(x, &sign);
-#endif
 }
 
 }  // namespace baytree

@@ -1,0 +1,1 @@
+"""Joint-distribution tests: Geweke's, and simulation-based calibration."""
