@@ -41,6 +41,7 @@ lint: $(VENV)/lint-extra ## Check style and types
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/python -m mypy.stubtest --concise baytree._core
 	$(BIN)/clang-format --dry-run --Werror $$(find core bindings -name '*.[ch]pp')
 
 bench: $(VENV)/installed ## Measure speed
@@ -54,7 +55,7 @@ sanitize: $(VENV)/pip ## Test the core under the address and undefined-behaviour
 	$(SANITIZE)/core/core_tests
 
 docs: $(VENV)/docs-extra ## Build the documentation into site/
-	$(BIN)/mkdocs build --strict
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
 clean: ## Remove everything that was built
 	rm -rf $(VENV) build dist site .pytest_cache .ruff_cache .mypy_cache .hypothesis

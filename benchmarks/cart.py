@@ -76,7 +76,7 @@ def main() -> None:
         mixture, _ = rate(case.name, "auto")
         ratios = [f"{found / other:,.1f}" if other else "–" for other in (case.plain, case.authors, case.published)]
         table.add_row(case.name, f"{leaves:.0f}", f"{found:,.0f}", f"{case.target:,.0f}", *ratios, f"{mixture:,.0f}")
-    Console().print(table)
+    Console(width=110).print(table)
 
 
 if __name__ == "__main__":

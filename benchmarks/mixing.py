@@ -65,7 +65,7 @@ def main() -> None:
             sd, log_likelihood, rate = disagreement(name, mixture, options.seconds, options.chains)
             words = ", ".join(f"{proposal} {weight:g}" for proposal, weight in mixture.items())
             table.add_row(name, words, f"{sd:.4f}", f"{log_likelihood:.2f}", f"{rate:,.0f}")
-    Console().print(table)
+    Console(width=110).print(table)
 
 
 if __name__ == "__main__":

@@ -31,12 +31,12 @@ say(
     Text(f"\n{data.title}", style="bold green"),
     Text(f"{train.height} of them to learn from, {test.height} held out"),
     Text(f"{drawing.draws_line(summary)}; {seconds:.1f} s"),
-    drawing.heading(f"The best tree found ({best.n_leaves} leaves)"),
+    drawing.heading(f"The best tree found ({drawing.leaves(best.n_leaves)})"),
     drawing.indented(drawing.draw_tree(best)),
     drawing.heading("It is one of many: how likely a tree asks about a score"),
     drawing.indented(drawing.bar_chart(summary.inclusion)),
     drawing.size_line(posterior),
-    drawing.heading("The most probable trees, and how little even they weigh"),
+    drawing.heading("The trees drawn most often, and how little even they weigh"),
     drawing.indented(drawing.tree_table(posterior.top_trees(3))),
 )
 

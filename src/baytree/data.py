@@ -153,7 +153,7 @@ class Design:
             f"{self.rows:,} rows" + ("" if self.weight is None else f", total weight {self.weight.sum():g}"),
             f"{len(self.columns)} columns: " + ", ".join(f"{count} {kind}" for kind, count in kinds.items()),
             "missing values: " + (", ".join(f"{name} {count:,}" for name, count in missing.items()) or "none"),
-            f"response {self.response.name!r}: {self._describe_response()}",
+            f"response {self.response.name!r} ({self.response.task}): {self._describe_response()}",
         ]
         return "\n".join(lines)
 
@@ -241,7 +241,7 @@ def make_design(
         The predictors.
     y : series or array-like
         The response, one value a row.
-    task : {"auto", "classification", "regression"}
+    task : {"classification", "regression", "auto"}
         What kind of response it is.
     names : sequence of str, optional
         Names of the columns; by default the frame's, else ``x0``, ``x1``, …

@@ -39,6 +39,11 @@ class Diagnostic:
     ess_tail: float | None
 
     @property
+    def rhat_text(self) -> str:
+        """R-hat as people read it."""
+        return "–" if self.rhat is None else f"{self.rhat:.3f}" if self.rhat < 100 else "> 100"
+
+    @property
     def agrees(self) -> bool:
         """Whether R-hat is near 1."""
         return self.rhat is not None and self.rhat < RHAT_LIMIT

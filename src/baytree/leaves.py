@@ -114,7 +114,7 @@ class Gaussian:
             raise InputError("Gaussian leaves need a numeric response; this one has classes: use Categorical leaves")
         if None not in (self.mean, self.kappa, self.nu, self.scale):
             return self
-        variance = float(np.cov(design.y, aweights=design.weight))
+        variance = _variance(design)
         nu, scale = _calibrate(_saturated_variance(design, min_leaf), variance, self.nu)
         scale = scale if self.scale is None else self.scale
         return replace(
@@ -166,6 +166,13 @@ def _weight(design: Design) -> np.ndarray:
     return np.empty(0) if design.weight is None else design.weight
 
 
+def _variance(design: Design) -> float:
+    """The variance of the response, a row of weight w counting as w rows."""
+    mean = np.average(design.y, weights=design.weight)
+    total = design.rows if design.weight is None else design.weight.sum()
+    return float(np.average((design.y - mean) ** 2, weights=design.weight) * total / max(total - 1, 1))
+
+
 def _saturated_variance(design: Design, min_leaf: int) -> float:
     """Residual variance of a greedy tree grown as far as `min_leaf` lets it, on the codes of some rows."""
     from sklearn.tree import DecisionTreeRegressor
@@ -174,8 +181,9 @@ def _saturated_variance(design: Design, min_leaf: int) -> float:
     codes, y = np.column_stack([codes[rows] for codes in design.codes]), design.y[rows]
     weight = None if design.weight is None else design.weight[rows]
     tree = DecisionTreeRegressor(min_samples_leaf=min_leaf, random_state=0).fit(codes, y, weight)
-    freedom = max(len(rows) - tree.get_n_leaves(), 1)
-    return float(np.average((y - tree.predict(codes)) ** 2, weights=weight)) * len(rows) / freedom
+    squares = (y - tree.predict(codes)) ** 2
+    total = len(rows) if weight is None else weight.sum()
+    return float(np.average(squares, weights=weight) * total / max(total - tree.get_n_leaves(), 1))
 
 
 def _calibrate(low: float, high: float, nu: float | None) -> tuple[float, float]:

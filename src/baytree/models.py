@@ -11,9 +11,9 @@ from .data import Design
 from .errors import InputError
 from .leaves import Categorical, Gaussian, leaf_from_dict
 from .native import native_design
-from .priors import GrowTree
+from .priors import GrowTree, prior_from_dict
 from .proposals import ProposalSpec, parse_proposal
-from .trees import Tree
+from .trees import Tree, tree_of
 
 Chain = _core.CategoricalChain | _core.GaussianChain
 
@@ -77,9 +77,8 @@ class CART:
         tree : Tree or mapping
             A tree, or nested dictionaries as `Tree.from_dict` takes them.
         """
-        tree = tree if isinstance(tree, Tree) else Tree.from_dict(design.schema, tree)
         [chain] = self.chains(design, seed=0, chains=1)
-        chain.restore_tree(native_design(design), tree.forest().arrays())
+        chain.restore_tree(native_design(design), tree_of(design.schema, tree).forest().arrays())
         return chain.log_likelihood
 
     def to_dict(self) -> dict[str, Any]:
@@ -97,5 +96,6 @@ class CART:
     @classmethod
     def from_dict(cls, record: Mapping[str, Any]) -> CART:
         """The model that `to_dict` described."""
-        prior = GrowTree(**record["prior"])
-        return cls(prior, leaf_from_dict(record["leaf"]), record["proposal"], record["power"])
+        return cls(
+            prior_from_dict(record["prior"]), leaf_from_dict(record["leaf"]), record["proposal"], record["power"]
+        )

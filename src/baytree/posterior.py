@@ -114,6 +114,10 @@ class Posterior:
     log_prior: np.ndarray
     states: tuple[dict[str, Any], ...]
 
+    def __getstate__(self) -> dict[str, Any]:
+        """All but the core's copy of the trees, which is made again when needed."""
+        return {name: value for name, value in self.__dict__.items() if name != "_predictor"}
+
     def __repr__(self) -> str:
         return f"<Posterior: {self.chains} chains × {self.draws:,} draws, response {self.schema.response.name!r}>"
 

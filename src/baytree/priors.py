@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 from . import _core
@@ -42,11 +44,11 @@ class GrowTree:
     rule: str = "variable"
 
     def __post_init__(self) -> None:
-        if not 0 <= self.alpha <= 1:
+        if not _is_number(self.alpha) or not 0 <= self.alpha <= 1:
             raise InputError(f"alpha={self.alpha!r} is a probability: choose it between 0 and 1")
-        if not 0 <= self.beta < float("inf"):
+        if not _is_number(self.beta) or not 0 <= self.beta < float("inf"):
             raise InputError(f"beta={self.beta!r}: choose 0 or more")
-        if int(self.min_leaf) != self.min_leaf or not 1 <= self.min_leaf < 2**31:
+        if not _is_number(self.min_leaf) or int(self.min_leaf) != self.min_leaf or not 1 <= self.min_leaf < 2**31:
             raise InputError(f"min_leaf={self.min_leaf!r}: choose a whole number of rows, 1 or more")
         if self.rule not in RULES:
             raise unknown_choice("rule", self.rule, RULES)
@@ -58,8 +60,19 @@ class GrowTree:
     def to_dict(self) -> dict[str, Any]:
         """The prior as JSON-safe values."""
         return {
+            "kind": "grow_tree",
             "alpha": float(self.alpha),
             "beta": float(self.beta),
             "min_leaf": int(self.min_leaf),
             "rule": self.rule,
         }
+
+
+def prior_from_dict(record: Mapping[str, Any]) -> GrowTree:
+    """The prior that `to_dict` described."""
+    kinds = {"grow_tree": GrowTree}
+    return kinds[record["kind"]](**{name: value for name, value in record.items() if name != "kind"})
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool)

@@ -38,6 +38,11 @@ class Component:
     last: int = 0
     wrong: bool = False
 
+    @property
+    def keeps_shape(self) -> bool:
+        """Whether it only changes rules, so that a chain of such proposals alone cannot reach every tree."""
+        return self.name in ("change", "swap")
+
     def __str__(self) -> str:
         return ("wrong:" if self.wrong else "") + (f"cycle({self.last})" if self.name == "cycle" else self.name)
 
@@ -90,7 +95,7 @@ def _component(text: str, weight: float) -> Component:
     name = (match[2] or match[4]) if match else ""
     if not match or name not in _core.Proposal.__members__ or (name == "cycle" and not match[2]):
         raise unknown_choice("proposal", text, ("auto", *NAMES))
-    if not 0 < weight < float("inf"):
+    if not isinstance(weight, (int, float)) or not 0 < weight < float("inf"):
         raise InputError(f"proposal {text!r} has weight {weight!r}: choose a positive number, or leave it out")
     return Component(name, float(weight), int(match[3] or 0), bool(match[1]))
 

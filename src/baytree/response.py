@@ -39,6 +39,11 @@ class Response:
 
     __hash__ = None  # type: ignore[assignment]
 
+    @property
+    def task(self) -> Literal["classification", "regression"]:
+        """What predicting it is called."""
+        return "regression" if self.classes is None else "classification"
+
     def to_dict(self) -> dict[str, Any]:
         """The response as JSON-safe values, exact to the last bit and with the labels' type."""
         classes = None

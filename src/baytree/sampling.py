@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import secrets
 import signal
@@ -22,8 +23,9 @@ from .models import CART, Chain
 from .native import native_design
 from .posterior import Part, Plan, Posterior, model_header, read_header, read_parts
 from .progress import Progress
+from .proposals import parse_proposal
 from .storage import ModelWriter, open_model, partial_path
-from .trees import Tree, forest_from_lists, forest_to_lists
+from .trees import Tree, forest_from_lists, forest_to_lists, tree_of
 
 # Chains run this long before Python looks at progress and Ctrl-C.
 BLOCK_SECONDS = 0.1
@@ -47,7 +49,7 @@ def sample(
     seed: int | None = None,
     threads: int | None = None,
     progress: bool = True,
-    start: Tree | None = None,
+    start: Tree | Mapping[str, Any] | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
 ) -> Posterior:
     """Draw trees from the posterior.
@@ -72,8 +74,9 @@ def sample(
         By default one for each chain, at most one for each processor.
     progress : bool
         Whether to show progress on standard error.
-    start : Tree, optional
-        Where the chains start; by default each at its own draw from the prior.
+    start : Tree or mapping, optional
+        Where the chains start, as a tree or as `Tree.from_dict` takes it; by default each at its own draw from the
+        prior.
     checkpoint : path, optional
         A model file to write while sampling. Until it is complete it lies beside its place, as ``PATH.partial``; a run
         that was killed goes on from there with `resume`.
@@ -83,11 +86,15 @@ def sample(
     Posterior
         With fewer draws if Ctrl-C was pressed during the draws.
     """
+    _require_design(design)
+    if not isinstance(model, CART):
+        raise InputError(f"model={model!r} is not a model; give a CART")
     for name, value in (("draws", draws), ("thin", thin), ("chains", chains)):
         _require_whole(name, value, 1)
     _require_whole("warmup", warmup, 0)
     seed = secrets.randbits(63) if seed is None else _require_seed(seed)
     model = model.resolve(design)
+    _warn_of_standstill(model, design)
     plan = Plan(int(chains), int(warmup), int(draws), int(thin), seed, design.rows, fingerprint(design))
     run = _Run(model, design, plan, threads, progress)
     if start is not None:
@@ -113,6 +120,7 @@ def extend(
     threads, progress
         As for `sample`.
     """
+    _require_design(design)
     _require_whole("draws", draws, 1)
     plan = replace(posterior.plan, draws=posterior.draws + int(draws))
     run = _Run(posterior.model, design, plan, threads, progress)
@@ -135,6 +143,7 @@ def resume(
     threads, progress
         As for `sample`.
     """
+    _require_design(design)
     if not partial_path(checkpoint).is_file():
         raise FileError(f"{partial_path(checkpoint)}: no such file; there is no unfinished run to resume")
     with open_model(partial_path(checkpoint)) as reader:
@@ -149,8 +158,8 @@ def resume(
 
 
 def fingerprint(design: Design) -> str:
-    """A short hash of the codes, the response and the weights."""
-    digest = hashlib.blake2b(digest_size=8)
+    """A short hash of the schema, the codes, the response and the weights."""
+    digest = hashlib.blake2b(json.dumps(design.schema.to_dict()).encode(), digest_size=8)
     for array in (*design.codes, design.y, *(() if design.weight is None else (design.weight,))):
         digest.update(array)
     return digest.hexdigest()
@@ -174,10 +183,11 @@ class _Run:
         self.progress = Progress(plan.warmup, plan.draws, enabled=progress)
         self._block = 64  # iterations; adapted to the time a block takes
 
-    def start_at(self, tree: Tree) -> None:
+    def start_at(self, tree: Tree | Mapping[str, Any]) -> None:
         """Put every chain at one tree."""
+        arrays = tree_of(self.schema, tree).forest().arrays()
         for chain in self.chains:
-            chain.restore_tree(self.native, tree.forest().arrays())
+            chain.restore_tree(self.native, arrays)
 
     def go_on_from(self, states: Sequence[Mapping[str, Any]], parts: Sequence[Sequence[Part]]) -> None:
         """Put every chain where it stopped, and its draws before the ones to come."""
@@ -276,6 +286,25 @@ class _Interrupt:
     def __exit__(self, *error: object) -> None:
         if self._previous is not None:
             signal.signal(signal.SIGINT, self._previous)
+
+
+def _require_design(design: Any) -> None:
+    if not isinstance(design, Design):
+        raise InputError(
+            f"a Design is needed, not {type(design).__name__}; make one with read, make_design or .design()"
+        )
+
+
+def _warn_of_standstill(model: CART, design: Design) -> None:
+    """Say where the chains cannot reach all trees, or none but a single leaf."""
+    if all(component.keeps_shape for component in parse_proposal(model.proposal)):
+        warnings.warn("these proposals never change the shape of a tree; add uc or birth_death", stacklevel=3)
+    if design.rows < 2 * model.prior.min_leaf:
+        least = model.prior.min_leaf
+        warnings.warn(
+            f"{design.rows} rows cannot be divided into leaves of {least}: every tree is one leaf; lower min_leaf",
+            stacklevel=3,
+        )
 
 
 def _require_whole(name: str, value: Any, least: int) -> None:

@@ -58,7 +58,9 @@ class Summary:
     def verdict(self) -> str:
         """Whether the chains agree, in a sentence."""
         known = [d for d in self.diagnostics if d.rhat is not None]
-        apart = [f"{d.quantity} (R-hat {d.rhat:.3f})" for d in known if not d.agrees]
+        apart = [f"{d.quantity} (R-hat {d.rhat_text})" for d in known if not d.agrees]
+        if self.chains == 1:
+            return "One chain has none to agree with: take two or more."
         if not known:
             return "Too few draws, or trees that never change: agreement of the chains cannot be judged."
         if apart:
@@ -77,15 +79,16 @@ class Summary:
             f"{'':<16}{'mean':>10}{'sd':>9}{'R-hat':>8}{'ESS':>8}",
         ]
         for d in self.diagnostics:
-            rhat, ess = (
-                "–" if value is None else f"{value:.{places}f}" for value, places in ((d.rhat, 3), (d.ess_bulk, 0))
-            )
-            lines.append(f"{d.quantity:<16}{d.mean:>10.2f}{d.sd:>9.2f}{rhat:>8}{ess:>8}")
+            ess = "–" if d.ess_bulk is None else f"{d.ess_bulk:.0f}"
+            lines.append(f"{d.quantity:<16}{d.mean:>10.2f}{d.sd:>9.2f}{d.rhat_text:>8}{ess:>8}")
         lines += ["", "probability that a tree asks about a column"]
         width = max(map(len, self.inclusion))
-        lines += [f"  {name:<{width}}  {share:>5.1%}" for name, share in self.inclusion.items()]
-        lines += ["", "most probable trees"]
-        lines += [f"  {probability:>6.2%}  {leaves} leaves" for probability, leaves in self.top_trees]
+        lines += [f"  {name:<{width}}  {share:>6.1%}" for name, share in self.inclusion.items()]
+        lines += ["", "trees drawn most often"]
+        lines += [
+            f"  {probability:>6.2%}  {leaves} {'leaf' if leaves == 1 else 'leaves'}"
+            for probability, leaves in self.top_trees
+        ]
         return "\n".join([*lines, "", self.verdict])
 
 
@@ -95,7 +98,7 @@ def summarise(posterior: Posterior) -> Summary:
     inclusion = sorted(posterior.inclusion().items(), key=lambda item: -item[1])
     return Summary(
         response=posterior.schema.response.name,
-        task="regression" if posterior.schema.response.classes is None else "classification",
+        task=posterior.schema.response.task,
         rows=plan.rows,
         columns=len(posterior.schema.columns),
         chains=posterior.chains,

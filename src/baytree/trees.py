@@ -256,6 +256,15 @@ class Tree:
         return forest_from_lists({**columns, "rows": list(self.rows or [0] * len(rules)), "begin": [0]})
 
 
+def tree_of(schema: Schema, tree: Tree | Mapping[str, Any]) -> Tree:
+    """A tree of this table, from a tree or from nested dictionaries."""
+    if not isinstance(tree, Tree):
+        return Tree.from_dict(schema, tree)
+    if tree.schema != schema:
+        raise InputError("the tree belongs to another table; rebuild it with Tree.from_dict(schema, tree.to_dict())")
+    return tree
+
+
 def forest_to_lists(arrays: Mapping[str, np.ndarray]) -> dict[str, list[int]]:
     """A small forest as JSON-safe values."""
     return {name: array.tolist() for name, array in arrays.items()}

@@ -93,7 +93,7 @@ def test_help_does_not_wait_for_heavy_imports() -> None:
 def test_fit_tells_what_it_read_learned_and_wrote() -> None:
     text = invoke("fit", "cancer.csv", "--target", "class", *QUICK, "--out", "told.baytree").stdout
     assert "Read cancer.csv: 200 rows, 9 columns" in text
-    assert "Response 'class': benign" in text
+    assert "Response 'class' (classification): benign" in text
     assert "2 chains × 60 draws" in text and "seed 7" in text
     assert "Model written to told.baytree" in text
     assert "baytree show told.baytree" in text
@@ -156,7 +156,7 @@ def test_fit_passes_warnings_on_as_notes() -> None:
     frame.write_csv("many.csv")
     result = invoke("fit", "many.csv", "--target", "y", *QUICK)
     assert "baytree: note: column 'many' has 100 levels" in result.stderr
-    [note] = json.loads(invoke("fit", "many.csv", "--target", "y", *QUICK, "--json").stdout)["notes"]
+    [note, _] = json.loads(invoke("fit", "many.csv", "--target", "y", *QUICK, "--json").stdout)["notes"]
     assert "100 levels" in note
 
 
@@ -216,7 +216,7 @@ def test_show_draws_the_best_tree_and_the_verdict(name: str) -> None:
     best = posterior.best_tree().to_text().splitlines()
     assert "\n".join(f"  {line}" for line in best) in text
     assert posterior.summary().verdict in text
-    assert "The most probable trees" in text and "in each chain" in text
+    assert "The trees drawn most often" in text and "in each chain" in text
     assert "\x1b" not in text
 
 

@@ -443,11 +443,11 @@ def test_describe():
         "3 rows, total weight 6",
         "2 columns: 1 numeric, 1 categorical",
         "missing values: a 1",
-        "response 'y': no 2, yes 1",
+        "response 'y' (classification): no 2, yes 1",
     ]
     assert repr(design) == "<Design: 3 rows, 2 columns, response 'y'>"
     regression = make_design([[1], [2]], [1.0, 3.0], task="regression")
-    assert "response 'y': mean 2, sd 1.414, 1 to 3" in regression.describe()
+    assert "response 'y' (regression): mean 2, sd 1.414, 1 to 3" in regression.describe()
 
 
 def test_importing_loads_no_table_library():

@@ -1,6 +1,8 @@
 """Trees and posteriors as their users meet them."""
 
+import copy
 import json
+import pickle
 import signal
 import threading
 import time
@@ -167,7 +169,7 @@ def test_summary(posterior: bt.Posterior) -> None:
 def test_a_summary_of_one_draw() -> None:
     design = bt.datasets.load("kyphosis").design()
     one = bt.sample(bt.CART(), design, warmup=0, draws=1, chains=1, seed=0, progress=False)
-    assert "cannot be judged" in one.summary().verdict
+    assert "One chain" in one.summary().verdict
 
 
 @pytest.mark.parametrize(
@@ -195,6 +197,10 @@ def test_wrong_settings(options: dict[str, object]) -> None:
         (lambda: bt.GrowTree(alpha=1.5), "alpha=1.5"),
         (lambda: bt.GrowTree(beta=-1), "beta=-1"),
         (lambda: bt.GrowTree(min_leaf=0), "min_leaf=0"),
+        (lambda: bt.GrowTree("a"), "alpha=.a."),
+        (lambda: bt.GrowTree(min_leaf=True), "min_leaf=True"),
+        (lambda: bt.GrowTree(min_leaf=None), "min_leaf=None"),
+        (lambda: bt.CART(proposal={"uc": "2"}), "positive"),
         (lambda: bt.GrowTree(rule="variabel"), "Did you mean 'variable'"),
         (lambda: bt.Categorical(0), "concentration=0"),
         (lambda: bt.Gaussian(kappa=-1), "kappa=-1"),
@@ -270,3 +276,63 @@ def test_plain_progress(capsys: pytest.CaptureFixture[str]) -> None:
     assert "draws 10/10" in captured.err
     assert "log-likelihood" in captured.err and "acceptance" in captured.err
     assert captured.out == ""
+
+
+def test_copies_and_pickles(posterior: bt.Posterior) -> None:
+    X = bt.datasets.load("kyphosis").X
+    expected = posterior.predict(X)
+    for copied in (pickle.loads(pickle.dumps(posterior)), copy.deepcopy(posterior)):
+        np.testing.assert_array_equal(copied.predict(X), expected)
+
+
+def test_other_cuts_or_names_are_other_data(posterior: bt.Posterior) -> None:
+    data = bt.datasets.load("kyphosis")
+    for changed in (data.X.with_columns(pl.col("start") * 10), data.X.rename({"start": "begin"})):
+        design = bt.make_design(changed, data.y, task="classification", target="kyphosis", max_cuts=None)
+        with pytest.raises(bt.InputError, match="not the data"):
+            bt.extend(posterior, design, progress=False)
+        with pytest.raises(bt.InputError, match="another table"):
+            posterior.model.log_likelihood(design, posterior.best_tree())
+        with pytest.raises(bt.InputError, match="another table"):
+            bt.sample(bt.CART(), design, start=posterior.best_tree(), draws=1, progress=False)
+
+
+def test_start_from_a_dictionary(posterior: bt.Posterior) -> None:
+    design = bt.datasets.load("kyphosis").design(max_cuts=None)
+    tree = posterior.best_tree()
+    options = {"warmup": 0, "draws": 20, "chains": 1, "seed": 1, "progress": False}
+    one = bt.sample(bt.CART(), design, start=tree, **options)
+    other = bt.sample(bt.CART(), design, start=tree.to_dict(), **options)
+    np.testing.assert_array_equal(one.log_likelihood, other.log_likelihood)
+
+
+def test_standstill_is_said() -> None:
+    design = bt.datasets.load("kyphosis").design()
+    with pytest.warns(UserWarning, match="never change the shape"):
+        bt.sample(bt.CART(proposal="change=1,swap=1"), design, draws=1, progress=False)
+    with pytest.warns(UserWarning, match="one leaf"):
+        bt.sample(bt.CART(bt.GrowTree(min_leaf=41)), design, draws=1, progress=False)
+
+
+@pytest.mark.parametrize("arguments", [(bt.CART(), bt.datasets.load("kyphosis")), ("cart", None), (None, [[1]])])
+def test_wrong_arguments(arguments: tuple[object, object]) -> None:
+    with pytest.raises(bt.InputError, match="Design is needed"):
+        bt.sample(*arguments, progress=False)
+    with pytest.raises(bt.InputError, match="not a model"):
+        bt.sample("cart", bt.datasets.load("kyphosis").design())
+
+
+def test_one_chain_is_not_judged() -> None:
+    design = bt.datasets.load("kyphosis").design()
+    one = bt.sample(bt.CART(), design, draws=100, chains=1, seed=0, progress=False)
+    assert "One chain" in one.summary().verdict
+
+
+def test_weights_count_as_copies_in_the_calibration() -> None:
+    data = bt.datasets.friedman(60, seed=1)
+    X, y = data.X.to_numpy(), np.asarray(data.y)
+    doubled = bt.make_design(X, y, task="regression", sample_weight=np.full(60, 2.0))
+    copies = bt.make_design(np.repeat(X, 2, axis=0), np.repeat(y, 2), task="regression")
+    one, other = bt.Gaussian().resolve(doubled, 5), bt.Gaussian().resolve(copies, 10)
+    for name in ("mean", "kappa", "nu", "scale"):
+        assert getattr(one, name) == pytest.approx(getattr(other, name), rel=1e-9), name

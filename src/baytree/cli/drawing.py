@@ -152,9 +152,7 @@ def diagnostic_table(summary: Summary) -> Table:
     for title in ("mean", "sd", "R-hat", "ESS bulk", "ESS tail"):
         table.add_column(title, justify="right")
     for figures in summary.diagnostics:
-        rhat = Text(
-            "–" if figures.rhat is None else f"{figures.rhat:.3f}", style="green" if figures.agrees else "yellow"
-        )
+        rhat = Text(figures.rhat_text, style="green" if figures.agrees else "yellow")
         sizes = ["–" if size is None else f"{size:,.0f}" for size in (figures.ess_bulk, figures.ess_tail)]
         table.add_row(figures.quantity, f"{figures.mean:,.2f}", f"{figures.sd:,.2f}", rhat, *sizes)
     return table
@@ -185,12 +183,16 @@ def draws_line(summary: Summary) -> Text:
     )
 
 
+def leaves(number: int) -> str:
+    """A number of leaves in words."""
+    return "1 leaf" if number == 1 else f"{number} leaves"
+
+
 def size_line(posterior: Posterior) -> Text:
     """How large the trees are."""
-    leaves = posterior.n_leaves
-    low, middle, high = np.quantile(leaves, [0.05, 0.5, 0.95], method="nearest")
+    low, middle, high = np.quantile(posterior.n_leaves, [0.05, 0.5, 0.95], method="nearest")
     size = f"{low}" if low == high else f"{low} to {high}"
-    return Text(f"A typical tree has {middle} leaves, nine in ten have {size}.")
+    return Text(f"A typical tree has {leaves(middle)}, nine in ten have {size}.")
 
 
 def prior_line(summary: Summary) -> Text:

@@ -150,6 +150,8 @@ def command(
         if resume:
             posterior = sampling.resume(path, design, threads=threads, progress=output.chatty)
         else:
+            if path.exists():
+                output.note(f"replacing the model {path}")
             if partial_path(path).exists():
                 output.note(f"replacing the unfinished run {partial_path(path)}; --resume would have finished it")
             posterior = sampling.sample(

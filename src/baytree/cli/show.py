@@ -52,7 +52,7 @@ def _draw(posterior: Posterior, trees: int, output: Output) -> None:
         drawing.fit_title(summary),
         drawing.draws_line(summary),
         drawing.prior_line(summary),
-        drawing.heading(f"The best tree, of highest posterior probability ({best.n_leaves} leaves)"),
+        drawing.heading(f"The best tree found, of highest posterior probability ({drawing.leaves(best.n_leaves)})"),
         drawing.indented(drawing.draw_tree(best)),
         drawing.heading("How likely a tree asks about a column"),
         drawing.indented(drawing.bar_chart(summary.inclusion)),
@@ -60,7 +60,7 @@ def _draw(posterior: Posterior, trees: int, output: Output) -> None:
     )
     if trees:
         output.say(
-            drawing.heading("The most probable trees"),
+            drawing.heading("The trees drawn most often"),
             drawing.indented(drawing.tree_table(posterior.top_trees(trees))),
         )
     output.say(
