@@ -41,7 +41,6 @@ lint: $(VENV)/lint-extra ## Check style and types
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/python -m mypy.stubtest --concise baytree._core
 	$(BIN)/clang-format --dry-run --Werror $$(find core bindings -name '*.[ch]pp')
 
 bench: $(VENV)/installed ## Measure speed

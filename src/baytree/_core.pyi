@@ -1,4 +1,4 @@
-"""What the bindings offer; `mypy.stubtest` holds it to the module."""
+"""What the bindings offer; tests/api/test_layers.py holds it to the module."""
 
 from collections.abc import Sequence
 from enum import Enum
