@@ -14,13 +14,13 @@ help: ## List the targets
 compiler:
 	@command -v $${CXX:-c++} >/dev/null || { echo "baytree needs a C++20 compiler: install one first (Debian: apt install g++; Fedora: dnf install gcc-c++; macOS: xcode-select --install)." >&2; exit 1; }
 
-$(VENV)/pip:
+$(VENV)/pip: | compiler
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet "scikit-build-core>=0.10" "nanobind>=2.4" cmake ninja
 	@touch $@
 
 # Editable, so that only a change of the core needs a new build.
-$(VENV)/installed: $(VENV)/pip $(NATIVE) | compiler
+$(VENV)/installed: $(VENV)/pip $(NATIVE)
 	$(BIN)/python -m pip install --quiet --no-build-isolation --editable .
 	@touch $@
 
