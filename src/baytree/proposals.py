@@ -12,7 +12,7 @@ from .errors import InputError, unknown_choice
 NAMES = ("uc", "q0", "cycle(n)", "birth_death", "change", "swap")
 
 # Chosen by effective samples a second: see docs/benchmarks.md.
-AUTO = {"uc": 1.0, "birth_death": 3.0, "change": 3.0, "swap": 1.0}
+AUTO = {"uc": 1.0, "birth_death": 3.0, "change": 3.0, "swap": 3.0}
 
 ProposalSpec = str | Mapping[str, float]
 
