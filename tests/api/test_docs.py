@@ -160,11 +160,19 @@ def test_every_public_name_is_documented() -> None:
 
 def test_every_option_is_documented() -> None:
     text = (DOCS / "cli.md").read_text()
-    program: Any = typer.main.get_command(app)
-    for name, command in program.commands.items():
-        assert f"## baytree {name}" in text
+    for name, command in every_command(typer.main.get_command(app), "baytree"):
+        assert f"## {name}" in text
         options = [option for parameter in command.params for option in parameter.opts if option.startswith("--")]
         assert [option for option in options if f"`{option}" not in text] == []
+
+
+def every_command(group: Any, name: str) -> Iterator[tuple[str, Any]]:
+    """Every command with its full name, those of groups included."""
+    for word, command in group.commands.items():
+        if hasattr(command, "commands"):
+            yield from every_command(command, f"{name} {word}")
+        else:
+            yield f"{name} {word}", command
 
 
 def documented_examples() -> list[doctest.DocTest]:

@@ -14,7 +14,7 @@ CORE = ROOT / "core"
 # A module may use those of the layers before its own.
 PYTHON_LAYERS = [
     {"errors", "_core", "robot_arm"},
-    {"files", "cells", "storage", "diagnostics", "progress"},
+    {"files", "cells", "storage", "diagnostics", "progress", "slp"},
     {"tables", "columns", "response"},
     {"data"},
     {"datasets", "native", "priors", "proposals", "leaves", "trees"},
@@ -28,12 +28,12 @@ PYTHON_LAYERS = [
 
 CORE_LAYERS = [
     {"error", "numeric", "rng"},
-    {"design"},
-    {"tree"},
-    {"partition", "forest"},
-    {"admissible", "leaf/categorical", "leaf/gaussian"},
-    {"prior/grow_tree"},
-    {"proposal/move"},
+    {"design", "slp/term", "slp/operators", "slp/builtins"},
+    {"tree", "slp/problem"},
+    {"partition", "forest", "slp/lexer"},
+    {"admissible", "leaf/categorical", "leaf/gaussian", "slp/parser"},
+    {"prior/grow_tree", "slp/program", "slp/arithmetic", "slp/writer"},
+    {"proposal/move", "slp/lint"},
     {"proposal/regrow", "proposal/birth_death", "proposal/change", "proposal/swap"},
     {"proposal/mixture"},
     {"draws", "predictor"},

@@ -1,4 +1,4 @@
-"""The command line: ``baytree fit``, ``predict``, ``show`` and ``data``."""
+"""The command line: ``baytree fit``, ``predict``, ``show``, ``data`` and ``slp``."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from . import data, fit, predict, show
+from . import data, fit, predict, show, slp
 from .errors import EXIT_CODES
 
 __all__ = ["app", "main"]
@@ -26,6 +26,7 @@ app.command("fit")(fit.command)
 app.command("predict")(predict.command)
 app.command("show")(show.command)
 app.command("data")(data.command)
+app.add_typer(slp.app, name="slp")
 
 
 def _print_version(wanted: bool) -> None:

@@ -1,0 +1,104 @@
+"""Problems of a program, each with its place and shown in its line."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from .. import _core
+from ..errors import FileError, InputError
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Something to tell the author of a program.
+
+    Attributes
+    ----------
+    severity : {"error", "warning"}
+        Whether the program can be used.
+    file : str
+        Where the program came from.
+    line, column : int
+        Where it is, counted from 1.
+    message : str
+        What it is and what to do.
+    text : str
+        The line it is in.
+    """
+
+    severity: Literal["error", "warning"]
+    file: str
+    line: int
+    column: int
+    message: str
+    text: str
+
+    def __str__(self) -> str:
+        # A tab stays a tab before the caret, so that it stands where the line has it.
+        before = "".join("\t" if character == "\t" else " " for character in self.text[: self.column - 1])
+        place = f"{self.file}:{self.line}:{self.column}"
+        return f"{place}: {self.severity}: {self.message}\n  {self.text}\n  {before}^"
+
+
+class ProgramError(InputError):
+    """A program that cannot be used; it names all of its errors.
+
+    Attributes
+    ----------
+    problems : tuple of Problem
+        The errors.
+    """
+
+    def __init__(self, problems: Sequence[Problem]) -> None:
+        super().__init__("\n".join(map(str, problems)))
+        self.problems = tuple(problems)
+
+
+def check(text: str, *, file: str = "program", goal: str = "") -> list[Problem]:
+    """Find the problems of a program.
+
+    Errors of syntax come alone; a program without any is also searched for what is probably not meant: labels that do
+    not sum to 1 or can be negative, labelled clauses mixed with unlabelled ones, predicates that are undefined or never
+    reached, variables that occur once, unlabelled left recursion.
+
+    Parameters
+    ----------
+    text : str
+        The program.
+    file : str
+        Its name, for the messages.
+    goal : str
+        What will be called, as ``"cart/1"``; by default every predicate that no other calls.
+
+    Returns
+    -------
+    list of Problem
+        In the order of their places.
+    """
+    lines = text.split("\n")
+    problems = []
+    for is_error, line, column, message in _core.check_program(text, goal):
+        shown = lines[line - 1].rstrip("\r") if line <= len(lines) else ""
+        problems.append(Problem("error" if is_error else "warning", file, line, column, message, shown))
+    return problems
+
+
+def require_readable(problems: Sequence[Problem]) -> None:
+    """Raise ProgramError if there is an error among the problems."""
+    errors = [problem for problem in problems if problem.severity == "error"]
+    if errors:
+        raise ProgramError(errors)
+
+
+def read_text(path: str | os.PathLike[str]) -> str:
+    """The text of a program file."""
+    try:
+        return Path(path).read_text(encoding="utf-8")
+    except OSError as error:
+        raise FileError(f"{path}: cannot be read ({error.strerror})") from error
+    except UnicodeDecodeError as error:
+        raise FileError(f"{path}: is not UTF-8 text (byte {error.start}); save it as UTF-8") from error
