@@ -1,6 +1,8 @@
 #include <nanobind/stl/array.h>
 #include <nanobind/stl/vector.h>
 
+#include <string>
+
 #include "baytree/design.hpp"
 #include "baytree/error.hpp"
 #include "baytree/rng.hpp"
@@ -11,6 +13,7 @@ namespace {
 
 /// codes is None for a design that only describes columns (for prediction).
 void add_column(BoundDesign& bound, const nb::object& codes, bool categorical, std::uint32_t observed, bool has_missing) {
+  if (categorical && observed > max_levels) throw InputError("a categorical column has at most " + std::to_string(max_levels) + " levels");
   Column column{.categorical = categorical, .observed = observed, .has_missing = has_missing};
   Array<std::uint8_t> narrow;
   Array<std::uint16_t> wide;

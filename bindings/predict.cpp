@@ -42,16 +42,16 @@ void bind_predict(nb::module_& module) {
           nb::arg("codes").noconvert())
       .def(
           "accumulate",
-          [](const Predictor& self, const Array<std::uint32_t>& codes, const Array<double>& weight, const Array<double>& values) {
+          [](const Predictor& self, const Array<std::uint32_t>& codes, std::size_t first, const Array<double>& weight, const Array<double>& values) {
             const std::size_t rows = codes.shape(0), width = values.shape(1);
             std::vector<double> out(rows * width, 0.0);
             {
               nb::gil_scoped_release release;
-              self.accumulate(span_of(codes), rows, span_of(weight), span_of(values), width, out);
+              self.accumulate(span_of(codes), rows, first, span_of(weight), span_of(values), width, out);
             }
             return to_numpy(std::move(out));
           },
-          nb::arg("codes").noconvert(), nb::arg("weight").noconvert(), nb::arg("values").noconvert());
+          nb::arg("codes").noconvert(), nb::arg("first"), nb::arg("weight").noconvert(), nb::arg("values").noconvert());
 }
 
 }  // namespace baytree::python

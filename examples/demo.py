@@ -44,6 +44,9 @@ share = posterior.predict(test)
 classes = posterior.schema.response.classes
 right = classes[share.argmax(axis=1)] == test[data.target].to_numpy()
 sure = share.max(axis=1) > 0.95
+by_chain = posterior.predict(test, kind="draws").mean(axis=1)
+apart = np.ptp(by_chain[:, :, 1], axis=0)
+alone = (classes[by_chain.argmax(axis=2)] == test[data.target].to_numpy()).sum(axis=1)
 unsure = int(np.abs(share[:, 1] - 0.5).argmin())
 low, high = posterior.predict(test[unsure], kind="interval")[0, 1]
 scores = ", ".join(f"{name} {test[unsure, name]}" for name in best.features)
@@ -58,6 +61,15 @@ say(
     drawing.heading("Do the chains agree?"),
     drawing.indented(drawing.diagnostic_table(summary)),
     drawing.indented(drawing.verdict(summary)),
+)
+if not all(figures.agrees for figures in summary.diagnostics):
+    right_alone = f"{alone.min()} to {alone.max()} of {len(right)}"
+    say(
+        Text("  Single trees mix slowly: a chain stays long among trees that ask alike. It takes many more draws."),
+        Text(f"  For the averages it matters less: each chain alone has {right_alone} right. Their probabilities"),
+        Text(f"  lie {apart.mean():.2f} apart on average, but {apart.max():.2f} on one biopsy."),
+    )
+say(
     drawing.next_steps(
         [
             (f".venv/bin/baytree show {MODEL}", "look at the model again"),

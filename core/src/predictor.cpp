@@ -47,15 +47,18 @@ void Predictor::apply(std::span<const std::uint32_t> codes, std::size_t rows, st
     for (std::size_t row = 0; row < rows; ++row) out[tree * rows + row] = static_cast<std::int64_t>(leaf_of(tree, &codes[row * columns_]));
 }
 
-void Predictor::accumulate(std::span<const std::uint32_t> codes, std::size_t rows, std::span<const double> weight, std::span<const double> values,
-                           std::size_t width, std::span<double> out) const {
-  if (codes.size() != rows * columns_ || weight.size() != trees() || values.size() != leaves_ * width || out.size() != rows * width)
+void Predictor::accumulate(std::span<const std::uint32_t> codes, std::size_t rows, std::size_t first, std::span<const double> weight,
+                           std::span<const double> values, std::size_t width, std::span<double> out) const {
+  const std::size_t last = first + weight.size();
+  if (last > trees() || first > last) throw InputError("predict: no such trees");
+  const auto first_leaf = [&](std::size_t tree) { return tree < trees() ? first_leaf_[tree] : leaves_; };
+  if (codes.size() != rows * columns_ || values.size() != (first_leaf(last) - first_leaf(first)) * width || out.size() != rows * width)
     throw InputError("predict: arrays of the wrong size");
-  for (std::size_t tree = 0; tree < trees(); ++tree)
+  for (std::size_t tree = first; tree < last; ++tree)
     for (std::size_t row = 0; row < rows; ++row) {
-      const double* value = &values[leaf_of(tree, &codes[row * columns_]) * width];
+      const double* value = &values[(leaf_of(tree, &codes[row * columns_]) - first_leaf(first)) * width];
       double* sum = &out[row * width];
-      for (std::size_t k = 0; k < width; ++k) sum[k] += weight[tree] * value[k];
+      for (std::size_t k = 0; k < width; ++k) sum[k] += weight[tree - first] * value[k];
     }
 }
 

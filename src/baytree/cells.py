@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import datetime
+import math
 import numbers
+import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass
 from decimal import Decimal
@@ -13,6 +15,7 @@ import narwhals as nw
 import numpy as np
 
 from .errors import InputError, InputTypeError
+from .words import counted
 
 Kind = Literal["numeric", "boolean", "categorical"]
 
@@ -23,6 +26,9 @@ BOOLEANS = (bool, np.bool_)
 REALS = (numbers.Real, Decimal, np.bool_)
 # Past this a float's integer digits are noise, so it is written as a float.
 LARGEST_PLAIN_INTEGER = 1e15
+# Where at least this share of a text column is numbers, the other cells may be slips.
+MOSTLY_NUMBERS = 0.9
+ODD_CELLS_NAMED = 3
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,6 +93,43 @@ def label_of(value: Any) -> str:
         number = float(value)
         return str(int(number)) if number.is_integer() and abs(number) < LARGEST_PLAIN_INTEGER else repr(number)
     return str(value)
+
+
+def warn_of_odd_cells(name: str, cells: Cells, remedy: str) -> None:
+    """Warn where a few cells that are no numbers make categories of a column that is otherwise numbers.
+
+    Parameters
+    ----------
+    name : str
+        The column's name.
+    cells : Cells
+        Its cells.
+    remedy : str
+        What to do if it is meant to be categorical.
+    """
+    if cells.kind != "categorical":
+        return
+    labels, positions = cells.distinct_labels()
+    counts = np.bincount(positions[positions >= 0], minlength=len(labels))
+    odd = np.array([not _is_number(label) for label in labels], dtype=bool)
+    total = int(counts.sum())
+    in_numbers = total - int(counts[odd].sum())
+    if not odd.any() or in_numbers < MOSTLY_NUMBERS * total:
+        return
+    named = [repr(labels[i]) for i in np.flatnonzero(odd)]
+    shown = ", ".join(named[:ODD_CELLS_NAMED]) + (", …" if len(named) > ODD_CELLS_NAMED else "")
+    warnings.warn(
+        f"column {name!r}: {in_numbers:,} of {total:,} values are numbers, but not {shown}: it is treated as "
+        f"categories; correct them or {remedy}",
+        stacklevel=2,
+    )
+
+
+def _is_number(label: str) -> bool:
+    try:
+        return math.isfinite(float(label)) and "_" not in label
+    except ValueError:
+        return False
 
 
 def plain_array(name: str, values: Any) -> np.ndarray:
@@ -199,7 +242,7 @@ def _finite(name: str, values: np.ndarray) -> np.ndarray:
     infinite = np.isinf(values)
     if infinite.any():
         raise InputError(
-            f"column {name!r}: {_count(int(infinite.sum()), 'infinite value')} (inf), the first at row index "
+            f"column {name!r}: {counted(int(infinite.sum()), 'infinite value')} (inf), the first at row index "
             f"{int(infinite.argmax())}; replace them with finite or missing values"
         )
     return values
@@ -232,7 +275,3 @@ def _dates(name: str) -> InputTypeError:
 
 def _complex(name: str) -> InputError:
     return InputError(f"Complex data not supported: column {name!r}; split it into a real and an imaginary column")
-
-
-def _count(n: int, noun: str) -> str:
-    return f"{n:,} {noun}{'' if n == 1 else 's'}"

@@ -9,13 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from .cells import Cells, Kind, cells_of, label_of
+from .cells import Cells, Kind, cells_of, label_of, warn_of_odd_cells
 from .errors import InputError
 
 MAX_LEVELS = 63
 OTHER = "(other)"
 # Codes are at most 16 bits wide.
 MAX_CODES = 1 << 16
+BOOLEAN_LABELS = {label_of(value): float(value) for value in (False, True)}
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,6 +73,8 @@ class Column:
     def encode(self, values: Any) -> np.ndarray:
         """Bin values.
 
+        Warns if the column is categorical and no value is among its levels.
+
         Parameters
         ----------
         values : series or array-like
@@ -86,8 +89,7 @@ class Column:
         if self.kind == "categorical":
             return self._level_codes(cells)
         if cells.kind == "categorical":
-            example = cells.values[~cells.missing][0]
-            raise InputError(f"column {self.name!r} is {self.kind}, but holds text such as {example!r}; correct it")
+            cells = self._from_text(cells)
         codes = np.searchsorted(self.cuts, cells.values, side="left").astype(np.uint32)
         codes[cells.missing] = self.missing_code
         return codes
@@ -110,11 +112,36 @@ class Column:
             raise InputError(f"column {self.name!r}: threshold {threshold!r} leaves all its values on one side")
         return code
 
+    def _from_text(self, cells: Cells) -> Cells:
+        """Booleans that are written as text; other text is refused."""
+        labels, positions = cells.distinct_labels()
+        foreign = {label for label in labels if self.kind != "boolean" or label.lower() not in BOOLEAN_LABELS}
+        if foreign:
+            example = next(value for value in cells.values if value in foreign)
+            raise InputError(f"column {self.name!r} is {self.kind}, but holds text such as {example!r}; correct it")
+        # Position -1, missing, picks the last entry.
+        return Cells("boolean", np.array([*(BOOLEAN_LABELS[label.lower()] for label in labels), np.nan])[positions])
+
     def _level_codes(self, cells: Cells) -> np.ndarray:
         code = {level: i for i, level in enumerate(self.levels)} | dict.fromkeys(self.pooled, len(self.levels) - 1)
         labels, positions = cells.distinct_labels()
-        # A number written another way ("3.0", "03") means the level "3" unless it is a level itself.
-        by_label = [code.get(label, code.get(_as_number(label), self.missing_code)) for label in labels]
+        booleans = {level.lower(): i for level, i in reversed(code.items()) if level.lower() in BOOLEAN_LABELS}
+
+        def code_of(label: str) -> int:
+            # A number written another way ("3.0", "03") means the level "3" unless it is a level itself, and a boolean
+            # the level that differs in case only.
+            for known, written in ((code, label), (code, _as_number(label)), (booleans, label.lower())):
+                if written in known:
+                    return known[written]
+            return self.missing_code
+
+        by_label = [code_of(label) for label in labels]
+        if labels and len(cells) > 1 and all(one == self.missing_code for one in by_label):
+            warnings.warn(
+                f"column {self.name!r}: none of its values was seen in training, such as {labels[0]!r}; they are "
+                "treated as missing. Check that its levels are written as in the training table",
+                stacklevel=2,
+            )
         # Position -1, missing, picks the last entry.
         return np.take(np.array([*by_label, self.missing_code], dtype=np.uint32), positions)
 
@@ -154,7 +181,8 @@ def learn_column(name: str, cells: Cells, *, declared_categorical: bool, max_cut
     cells : Cells
         Its training rows.
     declared_categorical : bool
-        Treat numbers as labels. A boolean column stays boolean: its rules are the same either way.
+        Treat numbers as labels, and do not warn of text that is mostly numbers. A boolean column stays boolean: its
+        rules are the same either way.
     max_cuts : int or None
         The most cuts of a numeric column; None for as many as its values and 16-bit codes allow.
 
@@ -165,6 +193,8 @@ def learn_column(name: str, cells: Cells, *, declared_categorical: bool, max_cut
     has_missing = bool(cells.missing.any())
     no_cuts = np.empty(0)
     if cells.kind == "categorical" or (declared_categorical and cells.kind == "numeric"):
+        if not declared_categorical:
+            warn_of_odd_cells(name, cells, "declare it categorical")
         levels, pooled = _levels(name, cells)
         return Column(name, "categorical", no_cuts, levels, has_missing, pooled)
     if cells.kind == "boolean":

@@ -15,6 +15,7 @@ from .errors import InputError, did_you_mean, unknown_choice
 from .files import require_unique
 from .response import Response, Task, learn_response, learn_weight, response_vector
 from .tables import Table, table_of
+from .words import counted
 
 __all__ = ["Column", "Design", "Response", "Schema", "make_design", "read"]
 
@@ -139,7 +140,8 @@ class Design:
         return self.response.classes
 
     def __repr__(self) -> str:
-        return f"<Design: {self.rows:,} rows, {len(self.columns)} columns, response {self.response.name!r}>"
+        shape = f"{counted(self.rows, 'row')}, {counted(len(self.columns), 'column')}"
+        return f"<Design: {shape}, response {self.response.name!r}>"
 
     def describe(self) -> str:
         """The table in words: rows, columns by kind, missing values and the response."""
@@ -150,8 +152,8 @@ class Design:
             if column.has_missing
         }
         lines = [
-            f"{self.rows:,} rows" + ("" if self.weight is None else f", total weight {self.weight.sum():g}"),
-            f"{len(self.columns)} columns: " + ", ".join(f"{count} {kind}" for kind, count in kinds.items()),
+            counted(self.rows, "row") + ("" if self.weight is None else f", total weight {self.weight.sum():g}"),
+            f"{counted(len(self.columns), 'column')}: " + ", ".join(f"{count} {kind}" for kind, count in kinds.items()),
             "missing values: " + (", ".join(f"{name} {count:,}" for name, count in missing.items()) or "none"),
             f"response {self.response.name!r} ({self.response.task}): {self._describe_response()}",
         ]
@@ -180,7 +182,7 @@ def read(
     ----------
     source : path or frame
         A ``.csv``, ``.csv.gz``, ``.tsv``, ``.tsv.gz`` or ``.parquet`` file, or a pandas, polars or pyarrow frame. In a
-        text file empty cells, ``NA``, ``NaN``, ``nan``, ``null`` and ``?`` are missing.
+        text file empty cells, ``NA``, ``N/A``, ``n/a``, ``#N/A``, ``NaN``, ``nan``, ``null`` and ``?`` are missing.
     target : str
         The column to predict.
     task : {"auto", "classification", "regression"}
@@ -262,7 +264,9 @@ def make_design(
     table = table_of(X)
     if names is not None:
         if len(names) != len(table.names):
-            raise InputError(f"{len(names)} names for {len(table.names)} columns; give one name for each column")
+            raise InputError(
+                f"{counted(len(names), 'name')} for {counted(len(table.names), 'column')}; give one for each column"
+            )
         require_unique(names)
         table = Table(tuple(names), table.rows, True, table.raw)
     _require_shape(table.rows, len(table.names))
@@ -306,7 +310,8 @@ def _design(
     for position in positions:
         cells = table.cells(position)[kept]
         name = table.names[position]
-        column = learn_column(name, cells, declared_categorical=name in categorical, max_cuts=max_cuts)
+        declared = name in categorical or has_categorical_type(table.raw(position))
+        column = learn_column(name, cells, declared_categorical=declared, max_cuts=max_cuts)
         columns.append(column)
         codes.append(column.encode(cells).astype(np.uint8 if column.n_codes <= 256 else np.uint16))
     if weights is not None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from difflib import get_close_matches
+from numbers import Real
 
 LISTED_CHOICES = 20
 
@@ -18,6 +19,11 @@ class InputTypeError(InputError, TypeError):
 
 class FileError(InputError):
     """A file that cannot be read: missing, damaged or foreign."""
+
+
+def is_number(value: object) -> bool:
+    """Whether a value is a real number; True and False are none."""
+    return isinstance(value, Real) and not isinstance(value, bool)
 
 
 def did_you_mean(name: str, choices: Iterable[str]) -> str:

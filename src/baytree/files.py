@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import gzip
+import io
 import os
 import zlib
 from collections import Counter
 from collections.abc import Collection, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO
 
 from .errors import FileError, InputError
 
@@ -15,13 +17,18 @@ if TYPE_CHECKING:
     import polars as pl
 
 SEPARATORS = {".csv": ",", ".csv.gz": ",", ".tsv": "\t", ".tsv.gz": "\t"}
-MISSING_CELLS = ["", "NA", "NaN", "nan", "null", "?"]
+MISSING_CELLS = ["", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "null", "?"]
+BLANKS = b" \t\r\n\v\f"
+GZIP_MAGIC = b"\x1f\x8b"
+# Bytes looked at in one go where the end of a file is searched for blank lines.
+TAIL = 1 << 16
 
 
 def read_file(path: str | os.PathLike[str], text: Collection[str] = ()) -> pl.DataFrame:
     """Load a table from a ``.csv``, ``.csv.gz``, ``.tsv``, ``.tsv.gz`` or ``.parquet`` file.
 
-    In a text file the cells of `MISSING_CELLS` are missing and blanks around a cell do not count.
+    In a text file the cells of `MISSING_CELLS` are missing and blanks around a cell do not count. Blank lines
+    at its end are no rows; any other line is one, even if all its cells are missing.
 
     Parameters
     ----------
@@ -61,7 +68,8 @@ def require_unique(names: Sequence[str]) -> None:
 def _read_delimited(path: Path, separator: str, text: Collection[str]) -> pl.DataFrame:
     import polars as pl
 
-    header = pl.read_csv(path, separator=separator, has_header=False, n_rows=1, infer_schema=False).row(0)
+    source = _without_trailing_blank_lines(path, separator)
+    header = pl.read_csv(source, separator=separator, has_header=False, n_rows=1, infer_schema=False).row(0)
     raw_names = [name or "" for name in header]
     names = [name.strip() for name in raw_names]
     require_unique(names)
@@ -70,7 +78,7 @@ def _read_delimited(path: Path, separator: str, text: Collection[str]) -> pl.Dat
             if other in names[0]:
                 raise FileError(f"{path}: cells seem to be separated by {other!r}, not {separator!r}; convert the file")
     frame = pl.read_csv(
-        path,
+        source,
         separator=separator,
         null_values=MISSING_CELLS,
         infer_schema_length=None,
@@ -78,17 +86,44 @@ def _read_delimited(path: Path, separator: str, text: Collection[str]) -> pl.Dat
         schema_overrides={raw: pl.String for raw, name in zip(raw_names, names, strict=True) if name in text},
     )
     frame.columns = names
-    frame = frame.with_columns(
+    return frame.with_columns(
         _tidy(column, keep_text=column.name in text) for column in frame.iter_columns() if column.dtype == pl.String
     )
-    return frame if frame.width == 1 else _without_trailing_blank_lines(frame)
 
 
-def _without_trailing_blank_lines(frame: pl.DataFrame) -> pl.DataFrame:
-    import polars as pl
+def _without_trailing_blank_lines(path: Path, separator: str) -> Path | bytes:
+    """What the CSV reader shall parse: the file itself, or its text where the file is packed or ends in blank lines."""
+    with path.open("rb") as file:
+        if file.read(len(GZIP_MAGIC)) == GZIP_MAGIC:
+            with gzip.open(path) as packed:
+                text = packed.read()
+            end = _end_of_lines(io.BytesIO(text), separator)
+            return text if end == len(text) else text[:end]
+        end = _end_of_lines(file, separator)
+        if end == file.seek(0, os.SEEK_END):
+            return path
+        file.seek(0)
+        return file.read(end)
 
-    filled = frame.select(pl.any_horizontal(pl.all().is_not_null())).to_series().arg_true()
-    return frame.head(filled[-1] + 1 if len(filled) else 0)
+
+def _end_of_lines(file: BinaryIO, separator: str) -> int:
+    """Where the last line that is not blank ends, its line break included."""
+    # A line of separators holds cells, all of them missing.
+    blanks = BLANKS.replace(separator.encode(), b"")
+    size = end = file.seek(0, os.SEEK_END)
+    while end > 0:
+        start = max(end - TAIL, 0)
+        file.seek(start)
+        filled = len(file.read(end - start).rstrip(blanks))
+        end = start + filled
+        if filled:
+            break
+    file.seek(end)
+    while block := file.read(TAIL):
+        line_break = block.find(b"\n")
+        if line_break >= 0:
+            return file.tell() - len(block) + line_break + 1
+    return size
 
 
 def _tidy(column: pl.Series, keep_text: bool) -> pl.Series:

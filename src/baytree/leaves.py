@@ -9,8 +9,10 @@ import numpy as np
 
 from . import _core
 from .data import Design
-from .errors import InputError
+from .errors import InputError, is_number
 
+# Within these bounds no square of the calibration leaves the range of numbers.
+SMALLEST_VARIANCE = 1e-100
 # A rough lower bound of the noise needs no more rows than this.
 SATURATED_ROWS = 10_000
 
@@ -47,7 +49,7 @@ class Categorical:
     concentration: float = 1.0
 
     def __post_init__(self) -> None:
-        if not 0 < self.concentration < float("inf"):
+        if not is_number(self.concentration) or not 0 < self.concentration < float("inf"):
             raise InputError(f"concentration={self.concentration!r}: choose a positive number")
 
     def resolve(self, design: Design, min_leaf: int) -> Categorical:
@@ -101,11 +103,11 @@ class Gaussian:
     scale: float | None = None
 
     def __post_init__(self) -> None:
-        if self.mean is not None and not np.isfinite(self.mean):
+        if self.mean is not None and not (is_number(self.mean) and np.isfinite(self.mean)):
             raise InputError(f"mean={self.mean!r}: choose a finite number")
         for name in ("kappa", "nu", "scale"):
             value = getattr(self, name)
-            if value is not None and not 0 < value < float("inf"):
+            if value is not None and not (is_number(value) and 0 < value < float("inf")):
                 raise InputError(f"{name}={value!r}: choose a positive number")
 
     def resolve(self, design: Design, min_leaf: int) -> Gaussian:
@@ -115,6 +117,8 @@ class Gaussian:
         if None not in (self.mean, self.kappa, self.nu, self.scale):
             return self
         variance = _variance(design)
+        if not SMALLEST_VARIANCE < variance < 1 / SMALLEST_VARIANCE:
+            raise InputError(f"column {design.response.name!r}: its variance is {variance:.3g}; rescale it")
         nu, scale = _calibrate(_saturated_variance(design, min_leaf), variance, self.nu)
         scale = scale if self.scale is None else self.scale
         return replace(
@@ -153,7 +157,7 @@ class Gaussian:
 
     def to_dict(self) -> dict[str, Any]:
         """The model as JSON-safe values."""
-        return {"kind": "gaussian", **asdict(self)}
+        return {"kind": "gaussian", **{name: None if x is None else float(x) for name, x in asdict(self).items()}}
 
 
 def leaf_from_dict(record: dict[str, Any]) -> Categorical | Gaussian:

@@ -8,7 +8,7 @@ from typing import Any
 
 from . import _core
 from .data import Design
-from .errors import InputError
+from .errors import InputError, is_number
 from .leaves import Categorical, Gaussian, leaf_from_dict
 from .native import native_design
 from .priors import GrowTree, prior_from_dict
@@ -44,7 +44,7 @@ class CART:
             raise InputError(f"prior={self.prior!r} is not a tree prior; give a GrowTree")
         if self.leaf is not None and not isinstance(self.leaf, (Categorical, Gaussian)):
             raise InputError(f"leaf={self.leaf!r} is not a leaf model; give Categorical(...) or Gaussian(...)")
-        if not 0 <= self.power < float("inf"):
+        if not is_number(self.power) or not 0 <= self.power < float("inf"):
             raise InputError(f"power={self.power!r}: choose 0 or more; 1 is the posterior, 0 the prior")
         parse_proposal(self.proposal)
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from itertools import pairwise
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,11 +22,11 @@ from .storage import ModelReader, ModelWriter, open_model
 from .summary import Summary, summarise
 from .trees import Forest, Tree, rules_of
 
-# A model file is written in blocks of about this many trees a chain, far below SQLite's limit for one blob.
-TREES_PER_BLOCK = 10_000
+# A model file is written in blocks of about this many leaf statistics a chain, far below SQLite's limit for one value.
+NUMBERS_PER_BLOCK = 8_000_000
 
 # What a chain recorded in one block: the arrays of a forest of the trees that are new in it, and of its draws.
-Part = Mapping[str, np.ndarray]
+Part = dict[str, np.ndarray]
 DRAW_ARRAYS = ("tree", "log_likelihood", "log_prior")
 PART_ARRAYS = ("feature", "cut", "subset", "missing_left", "rows", "begin", "statistics", *DRAW_ARRAYS)
 
@@ -244,7 +245,8 @@ class Posterior:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write a model file; an existing one is replaced only when the new one is complete."""
-        writer = ModelWriter.create(path, model_header(self.model, self.schema, self.plan))
+        header = model_header(self.model, self.schema, self.plan)
+        writer = ModelWriter.create(path, header, Path(f"{os.fspath(path)}.saving"))
         try:
             for draws in self._blocks():
                 writer.append(draws, self.states)
@@ -255,8 +257,7 @@ class Posterior:
 
     def _blocks(self) -> Iterator[list[Part]]:
         """The draws of every chain in blocks, as `from_parts` takes them."""
-        bounds = [int(index[0]) for index in self.tree_index] + [len(self.forest)]
-        blocks = int(np.diff(bounds).max()) // TREES_PER_BLOCK + 1
+        blocks = min(self.draws, self.statistics.size // self.chains // NUMBERS_PER_BLOCK + 1)
         edges = np.linspace(0, self.draws, blocks + 1).astype(int)
         for begin, end in pairwise(edges.tolist()):
             yield [self.part(chain, begin, end) for chain in range(self.chains)]
@@ -290,13 +291,13 @@ class Posterior:
         parts: Sequence[Sequence[Part]],
         states: Sequence[dict[str, Any]],
     ) -> Posterior:
-        """Put together what the chains recorded, `parts[chain]` being its blocks in order."""
-        draws = {name: [np.concatenate([part[name] for part in chain]) for chain in parts] for name in DRAW_ARRAYS}
+        """Put together what the chains recorded, `parts[chain]` being its blocks in order; this empties them."""
+        draws = {name: [np.concatenate([part.pop(name) for part in chain]) for chain in parts] for name in DRAW_ARRAYS}
         stored = [sum(len(part["begin"]) for part in chain) for chain in parts]
         first = np.cumsum([0, *stored[:-1]])
-        forest = Forest.concatenate([part for chain in parts for part in chain])
         width = 3 if schema.response.classes is None else len(schema.response.classes)
-        statistics = np.concatenate([part["statistics"] for chain in parts for part in chain]).reshape(-1, width)
+        statistics = np.concatenate([part.pop("statistics") for chain in parts for part in chain]).reshape(-1, width)
+        forest = Forest.concatenate([part for chain in parts for part in chain])
         return cls(
             model=model,
             schema=schema,

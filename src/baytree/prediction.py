@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 KINDS = ("mean", "interval", "draws", "predictive")
 CLASS_KINDS = (*KINDS, "vote")
 NUMBER_KINDS = (*KINDS, "predictive_interval")
-# Rows are taken in blocks whose draws fill about this many numbers.
+# Rows, draws and trees are taken in blocks that fill about this many numbers.
 BLOCK_NUMBERS = 4_000_000
 # Separates the generator of predictions from the chains'.
 PREDICTION_KEY = 1
@@ -44,12 +45,24 @@ def predict(posterior: Posterior, predictor: _core.Predictor, codes: np.ndarray,
 def _average(posterior: Posterior, predictor: _core.Predictor, codes: np.ndarray, kind: str) -> np.ndarray:
     """The leaves' means, or their votes, averaged over the draws."""
     assert posterior.model.leaf is not None
-    values = posterior.model.leaf.means(posterior.statistics)
-    if kind == "vote":
-        values = np.eye(values.shape[1])[values.argmax(axis=1)]
+    forest, classes = posterior.forest, posterior.schema.response.classes
+    width = 1 if classes is None else len(classes)
     weight = posterior._visits.sum(axis=0) / posterior.tree_index.size
-    mean = predictor.accumulate(codes, weight, np.ascontiguousarray(values)).reshape(len(codes), values.shape[1])
-    return mean[:, 0] if posterior.schema.response.classes is None else mean
+    mean = np.zeros(len(codes) * width)
+    for begin, end in _blocks(forest.leaves * width):
+        first = forest.first_leaf[begin]
+        values = posterior.model.leaf.means(posterior.statistics[first : first + forest.leaves[begin:end].sum()])
+        if kind == "vote":
+            values = np.eye(width)[values.argmax(axis=1)]
+        mean += predictor.accumulate(codes, begin, weight[begin:end], np.ascontiguousarray(values))
+    return mean if classes is None else mean.reshape(len(codes), width)
+
+
+def _blocks(numbers: np.ndarray) -> Iterator[tuple[int, int]]:
+    """Ranges of items that together hold about BLOCK_NUMBERS numbers, one item at least."""
+    place = np.cumsum(numbers) // BLOCK_NUMBERS
+    edges = [0, *(np.flatnonzero(np.diff(place)) + 1).tolist(), len(numbers)]
+    yield from pairwise(edges)
 
 
 class _LeafDraws:
@@ -61,10 +74,17 @@ class _LeafDraws:
         self._tree = posterior.tree_index.ravel()
         leaves = forest.leaves[self._tree]
         self._offset = np.cumsum(leaves) - leaves
-        every_leaf = np.repeat(forest.first_leaf[self._tree] - self._offset, leaves) + np.arange(leaves.sum())
-        self._generator = np.random.Generator(np.random.Philox(key=[posterior.plan.seed, PREDICTION_KEY]))
+        key = np.array([posterior.plan.seed, PREDICTION_KEY], dtype=np.uint64)
+        self._generator = np.random.Generator(np.random.Philox(key=key))
         assert posterior.model.leaf is not None
-        self._parameters = posterior.model.leaf.draw(posterior.statistics[every_leaf], self._generator)
+        width = 2 if posterior.schema.response.classes is None else len(posterior.schema.response.classes)
+        self._parameters = np.empty((int(leaves.sum()), width))
+        for begin, end in _blocks(leaves * width):
+            here, count = self._offset[begin], leaves[begin:end]
+            within = np.arange(count.sum()) - np.repeat(self._offset[begin:end] - here, count)
+            leaf = np.repeat(forest.first_leaf[self._tree[begin:end]], count) + within
+            drawn = posterior.model.leaf.draw(posterior.statistics[leaf], self._generator)
+            self._parameters[here : here + len(drawn)] = drawn
 
     def row_blocks(self, codes: np.ndarray) -> Iterator[np.ndarray]:
         """The rows in blocks of bounded size, at least one."""

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from numbers import Real
 from typing import Any
 
 from . import _core
-from .errors import InputError, unknown_choice
+from .errors import InputError, is_number, unknown_choice
 
 RULES = ("variable", "uniform")
 
@@ -44,11 +43,11 @@ class GrowTree:
     rule: str = "variable"
 
     def __post_init__(self) -> None:
-        if not _is_number(self.alpha) or not 0 <= self.alpha <= 1:
+        if not is_number(self.alpha) or not 0 <= self.alpha <= 1:
             raise InputError(f"alpha={self.alpha!r} is a probability: choose it between 0 and 1")
-        if not _is_number(self.beta) or not 0 <= self.beta < float("inf"):
+        if not is_number(self.beta) or not 0 <= self.beta < float("inf"):
             raise InputError(f"beta={self.beta!r}: choose 0 or more")
-        if not _is_number(self.min_leaf) or int(self.min_leaf) != self.min_leaf or not 1 <= self.min_leaf < 2**31:
+        if not is_number(self.min_leaf) or not 1 <= self.min_leaf < 2**31 or self.min_leaf % 1:
             raise InputError(f"min_leaf={self.min_leaf!r}: choose a whole number of rows, 1 or more")
         if self.rule not in RULES:
             raise unknown_choice("rule", self.rule, RULES)
@@ -72,7 +71,3 @@ def prior_from_dict(record: Mapping[str, Any]) -> GrowTree:
     """The prior that `to_dict` described."""
     kinds = {"grow_tree": GrowTree}
     return kinds[record["kind"]](**{name: value for name, value in record.items() if name != "kind"})
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, Real) and not isinstance(value, bool)

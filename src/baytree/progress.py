@@ -71,12 +71,17 @@ class Progress:
         finished = drawn == self._draws
         if finished or time.monotonic() - self._said > PLAIN_SECONDS:
             self._said = time.monotonic()
-            with suppress(OSError):  # nobody reads on: no reason to stop
-                print(
-                    f"warm-up {warmed:,}/{self._warmup:,}, draws {drawn:,}/{self._draws:,}, {state}",
-                    file=sys.stderr,
-                    flush=True,
-                )
+            self.say(f"warm-up {warmed:,}/{self._warmup:,}, draws {drawn:,}/{self._draws:,}, {state}")
+
+    def say(self, line: str) -> None:
+        """Print a line, above the bar if there is one."""
+        if not self._enabled:
+            return
+        if self._bar:
+            self._bar.console.print(line)
+            return
+        with suppress(OSError):  # nobody reads on: no reason to stop
+            print(line, file=sys.stderr, flush=True)
 
     def __exit__(self, *error: object) -> None:
         if self._bar:

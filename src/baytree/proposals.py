@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from . import _core
-from .errors import InputError, unknown_choice
+from .errors import InputError, is_number, unknown_choice
 
 NAMES = ("uc", "q0", "cycle(n)", "birth_death", "change", "swap")
 
@@ -91,11 +91,11 @@ def parse_proposal(spec: ProposalSpec) -> tuple[Component, ...]:
 
 
 def _component(text: str, weight: float) -> Component:
-    match = re.fullmatch(r"(wrong:)?(?:(cycle)\((\d{1,9})\)|(\w+))", text)
+    match = re.fullmatch(r"(wrong:)?(?:(cycle)\((\d{1,9})\)|(\w+))", str(text))
     name = (match[2] or match[4]) if match else ""
     if not match or name not in _core.Proposal.__members__ or (name == "cycle" and not match[2]):
         raise unknown_choice("proposal", text, ("auto", *NAMES))
-    if not isinstance(weight, (int, float)) or not 0 < weight < float("inf"):
+    if not is_number(weight) or not 0 < weight < float("inf"):
         raise InputError(f"proposal {text!r} has weight {weight!r}: choose a positive number, or leave it out")
     return Component(name, float(weight), int(match[3] or 0), bool(match[1]))
 

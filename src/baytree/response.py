@@ -9,8 +9,9 @@ from typing import Any, Literal
 import narwhals as nw
 import numpy as np
 
-from .cells import Cells, cells_of, plain_array
+from .cells import Cells, cells_of, plain_array, warn_of_odd_cells
 from .errors import InputError, unknown_choice
+from .words import counted
 
 Task = Literal["auto", "classification", "regression"]
 TASKS = ("auto", "classification", "regression")
@@ -82,11 +83,11 @@ def learn_response(name: str, values: np.ndarray, task: str) -> tuple[Response, 
     cells = cells_of(name, values)
     missing = int(cells.missing.sum())
     if missing:
-        plural = "" if missing == 1 else "s"
         raise InputError(
-            f"column {name!r}: {missing:,} missing value{plural} (NaN) in the response; drop these rows first"
+            f"column {name!r}: {counted(missing, 'missing value')} (NaN) in the response; drop these rows first"
         )
     if task == "auto":
+        warn_of_odd_cells(name, cells, "set task='classification'")
         classified = cells.kind != "numeric" or len(np.unique(cells.values)) == 2
         task = "classification" if classified else "regression"
     return _classes(name, values, cells) if task == "classification" else _numbers(name, cells)

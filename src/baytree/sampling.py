@@ -100,7 +100,7 @@ def sample(
     if start is not None:
         run.start_at(start)
     if checkpoint is not None:
-        run.writer = ModelWriter.create(checkpoint, model_header(model, design.schema, plan))
+        run.writer = ModelWriter.begin_run(checkpoint, model_header(model, design.schema, plan))
     return run.complete()
 
 
@@ -151,9 +151,8 @@ def resume(
         states = reader.states()
         parts = [read_parts(reader, chain) for chain in range(len(states))]
     run = _Run(model, design, plan, threads, progress)
-    if states:
-        run.go_on_from(states, parts)
-    run.writer = ModelWriter.reopen(checkpoint)
+    run.go_on_from(states, parts)
+    run.writer = ModelWriter.reopen_run(checkpoint)
     return run.complete()
 
 
@@ -177,9 +176,9 @@ class _Run:
         self.native = native_design(design)
         self.chains: list[Chain] = model.chains(design, plan.seed, plan.chains)
         self.parts: list[list[Part]] = [[] for _ in self.chains]
-        self.warmed = self.drawn = 0
+        self.warmed = self.drawn = self.toward = 0  # iterations of warm-up, draws, iterations towards the next draw
         self.writer: ModelWriter | None = None
-        self.threads = min(threads or os.cpu_count() or 1, plan.chains)
+        self.threads = min(threads or _processors(), plan.chains)
         self.progress = Progress(plan.warmup, plan.draws, enabled=progress)
         self._block = 64  # iterations; adapted to the time a block takes
 
@@ -195,47 +194,69 @@ class _Run:
             chain.restore_tree(self.native, forest_from_lists(state["tree"]).arrays())
             chain.restore_position(*(state[name] for name in POSITION))
             self.parts[number] = list(parts[number])
-        self.warmed, self.drawn = states[0]["warmed"], states[0]["drawn"]
+        self.warmed, self.drawn, self.toward = (states[0][name] for name in ("warmed", "drawn", "toward"))
 
     def complete(self) -> Posterior:
         """Run to the end of the plan, or to Ctrl-C."""
-        with _Interrupt() as interrupt, ThreadPoolExecutor(self.threads) as pool, self.progress:
-            self._pool = pool
-            checkpointed = time.monotonic()
-            while self.drawn < self.plan.draws and not interrupt.requested:
-                self._next_block()
-                if time.monotonic() - checkpointed > CHECKPOINT_SECONDS:
-                    self._checkpoint()
-                    checkpointed = time.monotonic()
-        self._checkpoint()
-        if self.drawn == 0:
+        with _Interrupt(self.progress) as interrupt:
             if self.writer:
-                self.writer.discard()
-            raise KeyboardInterrupt("sampling was interrupted in the warm-up: no draws to keep")
+                self._checkpoint()  # the first states, so that a run can be resumed from the start on
+            with ThreadPoolExecutor(self.threads) as pool, self.progress:
+                self._pool = pool
+                self._run_blocks(interrupt)
+            self._checkpoint()
+            if self.drawn == 0:
+                raise KeyboardInterrupt(self._nothing_kept())
+            if self.writer:
+                self.writer.finish()
+            posterior = Posterior.from_parts(self.model, self.schema, self.plan, self.parts, self._states())
         if self.drawn < self.plan.draws:
             warnings.warn(
                 f"sampling was interrupted: {self.drawn:,} of {self.plan.draws:,} draws are kept",
                 InterruptedSampling,
                 stacklevel=3,
             )
-        if self.writer:
-            self.writer.finish()
-        return Posterior.from_parts(self.model, self.schema, self.plan, self.parts, self._states())
+        return posterior
 
-    def _next_block(self) -> None:
-        began = time.monotonic()
-        if self.warmed < self.plan.warmup:
-            iterations = min(self._block, self.plan.warmup - self.warmed)
+    def _run_blocks(self, interrupt: _Interrupt) -> None:
+        checkpointed = time.monotonic()
+        while self.drawn < self.plan.draws and not interrupt.requested:
+            began = time.monotonic()
+            iterations = self._next_block()
+            self.progress.update(self.warmed, self.drawn, [c.log_likelihood for c in self.chains], self._acceptance())
+            seconds = max(time.monotonic() - began, 1e-6)
+            self._block = max(1, int(iterations * min(4.0, BLOCK_SECONDS / seconds)))
+            if time.monotonic() - checkpointed > CHECKPOINT_SECONDS:
+                self._checkpoint()
+                checkpointed = time.monotonic()
+
+    def _next_block(self) -> int:
+        """Advance every chain by about a block; gives the number of iterations."""
+        warmup, thin = self.plan.warmup, self.plan.thin
+        if self.warmed < warmup:
+            iterations = min(self._block, warmup - self.warmed)
             self._on_every_chain(lambda chain: chain.advance(iterations))
             self.warmed += iterations
+        elif self._block < thin - self.toward:
+            iterations = self._block
+            self._on_every_chain(lambda chain: chain.advance(iterations))
+            self.toward += iterations
+        elif self.toward:
+            iterations = thin - self.toward
+            self._on_every_chain(lambda chain: chain.draw(1, iterations))
+            self.drawn, self.toward = self.drawn + 1, 0
         else:
-            draws = max(1, min(self._block // self.plan.thin, self.plan.draws - self.drawn))
-            iterations = draws * self.plan.thin
-            self._on_every_chain(lambda chain: chain.draw(draws, self.plan.thin))
+            draws = min(self._block // thin, self.plan.draws - self.drawn)
+            iterations = draws * thin
+            self._on_every_chain(lambda chain: chain.draw(draws, thin))
             self.drawn += draws
-        self.progress.update(self.warmed, self.drawn, [c.log_likelihood for c in self.chains], self._acceptance())
-        seconds = max(time.monotonic() - began, 1e-6)
-        self._block = max(1, int(iterations * min(4.0, BLOCK_SECONDS / seconds)))
+        return iterations
+
+    def _nothing_kept(self) -> str:
+        if self.writer is None:
+            return "sampling was interrupted before the first draw: there is nothing to keep"
+        self.writer.close()
+        return f"sampling was interrupted before the first draw; it can be resumed from {self.writer.unfinished}"
 
     def _on_every_chain(self, work: Callable[[Chain], Any]) -> None:
         for _ in self._pool.map(work, self.chains):
@@ -260,17 +281,20 @@ class _Run:
         """Everything a chain needs to go on exactly where it is, as JSON-safe values."""
         return [
             dict(zip(POSITION, chain.position(), strict=True))
-            | {"tree": forest_to_lists(chain.tree()), "warmed": self.warmed, "drawn": self.drawn}
+            | {"tree": forest_to_lists(chain.tree()), "warmed": self.warmed, "drawn": self.drawn, "toward": self.toward}
             for chain in self.chains
         ]
 
 
 class _Interrupt:
-    """Turns the first Ctrl-C into a request to stop at the next block; a second one raises at once."""
+    """Turns Ctrl-C into a request to stop at the next block, so that nothing that was drawn is lost."""
+
+    def __init__(self, progress: Progress) -> None:
+        self.requested = False
+        self._progress = progress
+        self._previous: Any = None
 
     def __enter__(self) -> _Interrupt:
-        self.requested = False
-        self._previous: Any = None
         if threading.current_thread() is threading.main_thread():
             previous = signal.getsignal(signal.SIGINT)
             if previous is signal.default_int_handler:
@@ -279,13 +303,18 @@ class _Interrupt:
         return self
 
     def _request(self, *_: Any) -> None:
-        if self.requested:
-            raise KeyboardInterrupt
-        self.requested = True
+        first, self.requested = not self.requested, True
+        if first:
+            self._progress.say("stopping …")
 
     def __exit__(self, *error: object) -> None:
         if self._previous is not None:
             signal.signal(signal.SIGINT, self._previous)
+
+
+def _processors() -> int:
+    """The processors this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _require_design(design: Any) -> None:

@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from .diagnostics import Diagnostic, diagnose
+from .words import counted
 
 if TYPE_CHECKING:
     from .posterior import Posterior
@@ -73,8 +74,9 @@ class Summary:
 
     def __str__(self) -> str:
         lines = [
-            f"{self.task} of {self.response!r}: {self.rows:,} rows, {self.columns} columns",
-            f"{self.chains} chains × {self.draws:,} draws (warmup {self.warmup:,}, thin {self.thin}, seed {self.seed})",
+            f"{self.task} of {self.response!r}: {counted(self.rows, 'row')}, {counted(self.columns, 'column')}",
+            f"{counted(self.chains, 'chain')} × {counted(self.draws, 'draw')} "
+            f"(warmup {self.warmup:,}, thin {self.thin}, seed {self.seed})",
             "",
             f"{'':<16}{'mean':>10}{'sd':>9}{'R-hat':>8}{'ESS':>8}",
         ]
@@ -85,10 +87,7 @@ class Summary:
         width = max(map(len, self.inclusion))
         lines += [f"  {name:<{width}}  {share:>6.1%}" for name, share in self.inclusion.items()]
         lines += ["", "trees drawn most often"]
-        lines += [
-            f"  {probability:>6.2%}  {leaves} {'leaf' if leaves == 1 else 'leaves'}"
-            for probability, leaves in self.top_trees
-        ]
+        lines += [f"  {share:>6.2%}  {counted(leaves, 'leaf', 'leaves')}" for share, leaves in self.top_trees]
         return "\n".join([*lines, "", self.verdict])
 
 

@@ -115,7 +115,9 @@ class Tree:
     values: tuple[Any, ...] = ()
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Tree) and self.rules == other.rules and self.schema == other.schema
+        if not isinstance(other, Tree) or self.rules != other.rules:
+            return False
+        return self.schema is other.schema or self.schema == other.schema
 
     def __hash__(self) -> int:
         return hash(self.rules)
@@ -260,7 +262,7 @@ def tree_of(schema: Schema, tree: Tree | Mapping[str, Any]) -> Tree:
     """A tree of this table, from a tree or from nested dictionaries."""
     if not isinstance(tree, Tree):
         return Tree.from_dict(schema, tree)
-    if tree.schema != schema:
+    if tree.schema is not schema and tree.schema != schema:
         raise InputError("the tree belongs to another table; rebuild it with Tree.from_dict(schema, tree.to_dict())")
     return tree
 
@@ -295,9 +297,21 @@ def _question(column: Column, rule: Rule) -> str:
         missing = rule.missing_left
         if rule.cut >= len(column.cuts):
             return f"{column.name} is known"
-        cut = column.cuts[rule.cut]
-        text = f"{column.name} is false" if column.kind == "boolean" else f"{column.name} <= {cut:.6g}"
+        text = (
+            f"{column.name} is false" if column.kind == "boolean" else f"{column.name} <= {_cut_text(column, rule.cut)}"
+        )
     return text + (" or missing" if missing else "")
+
+
+def _cut_text(column: Column, cut: int) -> str:
+    """A cut point in as few digits as tell it from its neighbours, six at least."""
+    near = column.cuts[max(cut - 1, 0) : cut + 2]
+    value = column.cuts[cut]
+    for digits in range(6, 18):
+        text = f"{value:.{digits}g}"
+        if "e" not in text and sum(f"{other:.{digits}g}" == text for other in near) == 1:
+            return text
+    return repr(float(value))
 
 
 def _rule_to_dict(column: Column, rule: Rule) -> dict[str, Any]:

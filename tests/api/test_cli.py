@@ -286,6 +286,31 @@ def test_data_writes_a_file_that_fit_reads_as_the_set_is_meant(name: str) -> Non
     assert bt.load(f"{name}.baytree").schema == design.schema
 
 
+def test_data_json() -> None:
+    listed = json.loads(invoke("data", "--json").stdout)["datasets"]
+    assert [record["name"] for record in listed] == list(bt.datasets.names())
+    for record in listed:
+        dataset = bt.datasets.load(record["name"])
+        full = json.loads(invoke("data", dataset.name, "--json").stdout)
+        assert record.items() <= full.items()
+        assert (full["rows"], full["columns"]) == dataset.X.shape
+        assert (full["title"], full["response"]) == (dataset.title, dataset.target)
+        assert (full["source"], full["caution"]) == (dataset.source, dataset.caution)
+        assert full["column_names"] == dataset.X.columns
+        assert set(dataset.categorical) <= set(full["categorical"])
+    written = json.loads(invoke("data", "boston", "--json", "--out", "b.csv").stdout)
+    assert (written["out"], written["notes"]) == ("b.csv", [written["caution"]])
+    assert pl.read_csv("b.csv").height == written["rows"]
+    assert "Did you mean" in json.loads(invoke("data", "kiphosis", "--json", code=2).stderr)["error"]
+
+
+def test_one_is_not_plural() -> None:
+    single = ["--chains", "1", "--draws", "1", "--warmup", "0", "--seed", "1", "--out", "single.baytree"]
+    text = invoke("fit", "cancer.csv", "--target", "class", *single).stdout
+    text += invoke("show", "single.baytree").stdout + str(bt.load("single.baytree").summary())
+    assert text.count("1 chain × 1 draw ") == 3
+
+
 # ---- what goes wrong ------------------------------------------------------------------------------------------------
 
 
@@ -299,11 +324,15 @@ def test_wrong_column() -> None:
     ("options", "said"),
     [
         (["--alpha", "2"], "alpha=2.0"),
-        (["--draws", "0"], "draws=0"),
+        (["--draws", "0"], "--draws 0"),
+        (["--chains", "0"], "--chains 0"),
+        (["--thin", "0"], "--thin 0"),
+        (["--warmup", "-1"], "--warmup -1"),
         (["--proposal", "birth"], "Did you mean 'birth_death'?"),
         (["--max-cuts", "many"], "--max-cuts many"),
         (["--max-cuts", "0"], "max_cuts=0"),
-        (["--seed", "-1"], "seed=-1"),
+        (["--seed", "-1"], "--seed -1"),
+        (["--seed", str(2**64)], f"--seed {2**64}"),
         (["--task", "regression"], "must be numbers"),
         (["--drop", "clump_thick"], "Did you mean 'clump_thickness'?"),
     ],
@@ -311,6 +340,12 @@ def test_wrong_column() -> None:
 def test_wrong_options(options: list[str], said: str) -> None:
     assert said in failure("fit", "cancer.csv", "--target", "class", "-q", "--out", "new.baytree", *options, code=2)
     assert not Path("new.baytree").exists()
+
+
+@pytest.mark.parametrize("option", ["--chains", "--draws", "--thin", "--warmup", "--seed"])
+def test_options_are_checked_before_the_table_is_read(option: str) -> None:
+    Path("unreadable.csv").write_bytes(b"")
+    assert f"{option} -1" in failure("fit", "unreadable.csv", "--target", "y", option, "-1", code=2)
 
 
 @pytest.mark.parametrize(
@@ -324,6 +359,25 @@ def test_errors_as_json() -> None:
     result = invoke("fit", "cancer.csv", "--target", "clss", "--json", code=2)
     assert result.stdout == ""
     assert "Did you mean 'class'?" in json.loads(result.stderr)["error"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["fit", "cancer.csv"], "--target"),
+        (["fit", "cancer.csv", "--target", "class", "--draws", "x"], "--draws"),
+        (["show", "cancer.baytree", "--tres", "2"], "--tres"),
+        (["slp", "check"], "FILE"),
+        (["nothing"], "nothing"),
+        ([], "--json"),
+    ],
+)
+def test_wrong_usage_as_json(arguments: list[str], said: str) -> None:
+    result = invoke(*arguments, "--json", code=2)
+    assert result.stdout == ""
+    assert said in json.loads(result.stderr)["error"]
+    done = subprocess.run([*BAYTREE, *arguments, "--json"], capture_output=True, text=True)
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", result.stderr)
 
 
 def test_missing_files() -> None:
@@ -365,7 +419,10 @@ def test_missing_column_in_new_rows() -> None:
 
 def test_nothing_but_a_model_is_replaced() -> None:
     before = Path("cancer.csv").read_bytes()
-    assert "not a model" in failure("fit", "cancer.csv", "--target", "class", "--out", "cancer.csv", code=3)
+    Path("notes.txt").write_text("of mine")
+    assert "not a model" in failure("fit", "cancer.csv", "--target", "class", "--out", "notes.txt", code=3)
+    for name in ("cancer.csv", "new.tsv", "new.CSV", "new.parquet", "new.csv.gz"):
+        assert "ends in .baytree" in failure("fit", "cancer.csv", "--target", "class", "--out", name, code=2)
     assert "folder" in failure("fit", "cancer.csv", "--target", "class", "--out", ".", code=3)
     assert "replace" in failure("predict", "cancer.baytree", "cancer.csv", "--out", "cancer.csv", code=2)
     assert "must end in" in failure("predict", "cancer.baytree", "cancer.csv", "--out", "cancer.baytree", code=2)
@@ -374,7 +431,8 @@ def test_nothing_but_a_model_is_replaced() -> None:
 
 def test_places_that_cannot_be_written() -> None:
     assert "no/m.baytree" in failure("fit", "cancer.csv", "--target", "class", "-q", "--out", "no/m.baytree", code=3)
-    assert "no/p.csv" in failure("predict", "cancer.baytree", "cancer.csv", "--out", "no/p.csv", code=3)
+    message = failure("predict", "nowhere.baytree", "cancer.csv", "--out", "no/p.csv", code=3)
+    assert "--out no/p.csv: there is no folder no" in message
     assert "--prob 90" in failure("predict", "cancer.baytree", "cancer.csv", "--prob", "90", code=2)
 
 
@@ -467,10 +525,14 @@ def test_a_killed_run_is_resumed_to_the_same_posterior() -> None:
     assert "killed.baytree is finished" in message
 
 
-def test_an_unfinished_run_is_replaced_with_a_note() -> None:
-    partial_path("again.baytree").write_bytes(b"")
-    result = invoke("fit", "cancer.csv", "--target", "class", *QUICK, "--out", "again.baytree")
-    assert "baytree: note: replacing the unfinished run again.baytree.partial" in result.stderr
+def test_an_unfinished_run_is_not_replaced() -> None:
+    partial_path("again.baytree").write_bytes(b"unfinished")
+    Path("unreadable.csv").write_bytes(b"")
+    message = failure("fit", "unreadable.csv", "--target", "class", *QUICK, "--out", "again.baytree", code=3)
+    assert message == (
+        "baytree: again.baytree.partial: an unfinished run is there; finish it with --resume, or remove the file\n"
+    )
+    assert partial_path("again.baytree").read_bytes() == b"unfinished"
 
 
 def test_interrupted_draws_are_kept() -> None:
@@ -485,11 +547,23 @@ def test_interrupted_draws_are_kept() -> None:
     assert 0 < bt.load("kept.baytree").draws < 1_000_000
 
 
-def test_interrupted_warmup_keeps_nothing() -> None:
-    process = start(*LONG, "--warmup", "100000000", "--out", "lost.baytree")
-    wait_for("warmed", "lost.baytree", process)
+@pytest.mark.parametrize("flags", [(), ("--quiet",), ("--json",)])
+def test_an_interrupted_warmup_can_be_resumed(flags: tuple[str, ...]) -> None:
+    process = start(*LONG, "--warmup", "100000000", "--out", "warming.baytree", *flags)
+    wait_for("warmed", "warming.baytree", process)
     process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=20)
     assert process.returncode == 130
-    assert err.splitlines()[-1].startswith("baytree: sampling was interrupted in the warm-up")
-    assert not list(Path.cwd().glob("lost.baytree*"))
+    message = json.loads(err)["error"] if "--json" in flags else err.splitlines()[-1].removeprefix("baytree: ")
+    assert message.startswith("sampling was interrupted")
+    command = message.partition("; to go on: baytree ")[2]
+    assert not Path("warming.baytree").exists()
+
+    again = start(*shlex.split(command))
+    time.sleep(1)
+    assert again.poll() is None, again.communicate()
+    again.send_signal(signal.SIGINT)
+    _, err = again.communicate(timeout=20)
+    assert again.returncode == 130
+    assert command in err
+    partial_path("warming.baytree").unlink()

@@ -7,6 +7,7 @@ import gzip
 import json
 import subprocess
 import sys
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -19,6 +20,7 @@ from hypothesis import strategies as st
 from baytree.columns import MAX_LEVELS, OTHER, cut_points
 from baytree.data import Column, Response, Schema, make_design, read
 from baytree.errors import InputError
+from baytree.files import TAIL, read_file
 
 FRAMES = {"pandas": pd.DataFrame, "polars": pl.DataFrame, "pyarrow": pa.table}
 FINITE = st.floats(allow_nan=False, allow_infinity=False)
@@ -353,8 +355,8 @@ class TestEncode:
         assert design.schema.encode(np.array([[2.6, "u", True]], dtype=object)).tolist() == [[2, 0, 1]]
 
     def test_missing_and_unseen_where_training_had_neither(self, design):
-        frame = pl.DataFrame({"a": [None, 1.0], "b": ["new", None], "c": [None, True]})
-        assert design.schema.encode(frame).tolist() == [[3, 2, 2], [0, 2, 1]]
+        frame = pl.DataFrame({"a": [None, 1.0, 1.0], "b": ["new", None, "u"], "c": [None, True, True]})
+        assert design.schema.encode(frame).tolist() == [[3, 2, 2], [0, 2, 1], [0, 0, 1]]
 
     def test_no_rows(self, design):
         assert design.schema.encode(pl.DataFrame({"a": [], "b": [], "c": []})).shape == (0, 3)
@@ -428,12 +430,123 @@ class TestFiles:
     def test_blank_lines_at_the_end_are_no_rows(self, tmp_path):
         (tmp_path / "t.csv").write_text("x,y\n1,2\n3,4\n,6\n\n\n")
         assert read(tmp_path / "t.csv", "y").codes[0].tolist() == [0, 1, 2]
-        (tmp_path / "one.csv").write_text("x\n1\n\n")
-        assert read(tmp_path / "t.csv", "y").schema.encode(tmp_path / "one.csv").tolist() == [[0], [2]]
+        (tmp_path / "one.csv").write_text("x\n1\n\n3\n\n")
+        assert read(tmp_path / "t.csv", "y").schema.encode(tmp_path / "one.csv").tolist() == [[0], [2], [1]]
+
+    @pytest.mark.parametrize("packed", [False, True])
+    @pytest.mark.parametrize(
+        ("text", "rows"),
+        [
+            ("a,b\n1,2\n,\n3,4\nNA,NA\n", [(1, 2), (None, None), (3, 4), (None, None)]),
+            ("a,b\n1,2\n,", [(1, 2), (None, None)]),
+            ("a,b\n1,2\n\n3,4\n\n \t\n  ", [(1, 2), (None, None), (3, 4)]),
+            ("a,b\r\n1,2\r\nNA, \r\n\r\n", [(1, 2), (None, None)]),
+            ("a\n1\n\n2\n\n", [(1,), (None,), (2,)]),
+            ("a\n1\n\n2\n \n\n", [(1,), (None,), (2,)]),
+            ("a\n1\nNA\n\n", [(1,), (None,)]),
+            ('a\n1\n""\n', [(1,), (None,)]),
+            ("a,b\n1,2" + "\n" * (2 * TAIL) + "\n", [(1, 2)]),
+            ("a,b\n1,2" + " " * (2 * TAIL) + "\n\n", [(1, 2)]),
+            ("a,b\n\n", []),
+        ],
+    )
+    def test_rows_are_told_from_blank_lines_by_the_text(self, tmp_path, text, rows, packed):
+        path = tmp_path / ("t.csv.gz" if packed else "t.csv")
+        path.write_bytes(gzip.compress(text.encode()) if packed else text.encode())
+        assert read_file(path).rows() == rows
+
+    def test_a_line_of_tabs_is_a_row_of_missing_cells(self, tmp_path):
+        (tmp_path / "t.tsv").write_text("a\tb\n1\t2\n\t\n\n")
+        assert read_file(tmp_path / "t.tsv").rows() == [(1, 2), (None, None)]
+
+    @pytest.mark.parametrize("cell", ["N/A", "n/a", "#N/A", " N/A "])
+    def test_not_available_is_missing(self, tmp_path, cell):
+        (tmp_path / "t.csv").write_text(f"x,y\n1,1\n{cell},2\n2,3\n")
+        design = read(tmp_path / "t.csv", "y")
+        assert design.columns[0].kind == "numeric"
+        assert design.codes[0].tolist() == [0, 2, 1]
 
     def test_drop(self, written):
         design = read(pl.read_csv(written / "t.csv").with_columns(id=pl.lit("z")), "y", drop="id")
         assert design.names == ("age",)
+
+
+class TestOddCells:
+    """Columns of numbers that a few other cells make categorical."""
+
+    NUMBERS = tuple(str(i) for i in range(49))
+
+    @pytest.fixture
+    def path(self, tmp_path):
+        rows = [f"{x},{i}" for i, x in enumerate((*self.NUMBERS, "abc", "NA"))]
+        (tmp_path / "t.csv").write_text("\n".join(["x,y", *rows]))
+        return tmp_path / "t.csv"
+
+    def test_a_file(self, path):
+        message = (
+            r"^column 'x': 49 of 50 values are numbers, but not 'abc': it is treated as categories; "
+            r"correct them or declare it categorical$"
+        )
+        with pytest.warns(UserWarning, match=message):
+            assert read(path, "y").columns[0].kind == "categorical"
+
+    def test_three_of_them_are_named(self):
+        values = [*range(50), "a", "b", "b", "c", "d"]
+        with pytest.warns(UserWarning, match=r"50 of 55 values are numbers, but not 'a', 'b', 'c', …:"):
+            one_column(values)
+
+    def test_a_response(self, path):
+        frame = pl.read_csv(path, null_values="NA").drop_nulls()
+        with pytest.warns(UserWarning, match=r"column 'x': 49 of 50 .* but not 'abc': .* or set task='classification'"):
+            assert read(frame, "x").response.task == "classification"
+
+    def test_no_warning_if_declared(self, path):
+        frame = pd.read_csv(path)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            read(path, "y", categorical="x")
+            read(frame.astype({"x": "category"}), "y")
+            read(frame.dropna(), "x", task="classification")
+
+    @pytest.mark.parametrize("values", [["1"] * 8 + ["a", "b"], ["1", "2"] * 10, ["a", None], [None] * 3 + ["a"]])
+    def test_no_warning_of_other_text(self, values):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            assert one_column(values).columns[0].kind == "categorical"
+
+
+class TestBooleanLevels:
+    @pytest.mark.parametrize("levels", [("False", "True"), ("FALSE", "TRUE"), ("false", "true")])
+    def test_booleans_are_the_level_that_differs_in_case(self, levels):
+        (column,) = one_column([*levels, "maybe"]).columns
+        expected = [column.levels.index(levels[1]), column.levels.index(levels[0]), 3]
+        assert column.encode([True, False, None]).tolist() == expected
+        assert column.encode(["TRUE", "false", "yes"]).tolist() == expected
+
+    def test_a_level_itself_comes_first(self):
+        (column,) = one_column(["TRUE", "True", "true"]).columns
+        assert column.encode(["true", "True", "TRUE", "tRUE"]).tolist() == [2, 1, 0, 0]
+        assert column.encode([True]).tolist() == [2]
+
+    def test_booleans_written_as_text(self):
+        (column,) = one_column([True, False]).columns
+        assert column.encode(["True", "FALSE", None, "true"]).tolist() == [1, 0, 2, 1]
+        with pytest.raises(InputError, match="column 'x' is boolean, but holds text such as 'yes'"):
+            column.encode(["True", "yes", "no"])
+
+
+class TestUnseenLevels:
+    def test_a_warning_if_no_value_was_seen(self):
+        (column,) = one_column(["Ayr", "Bath"]).columns
+        with pytest.warns(UserWarning, match=r"column 'x': none of its values was seen in training, such as 'ayr'"):
+            assert column.encode(["ayr", "bath", None]).tolist() == [2, 2, 2]
+
+    @pytest.mark.parametrize("values", [["ayr"], ["ayr", "Bath"], [None, None], []])
+    def test_no_warning_otherwise(self, values):
+        (column,) = one_column(["Ayr", "Bath"]).columns
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            column.encode(values)
 
 
 def test_describe():
@@ -447,6 +560,8 @@ def test_describe():
     ]
     assert repr(design) == "<Design: 3 rows, 2 columns, response 'y'>"
     regression = make_design([[1], [2]], [1.0, 3.0], task="regression")
+    assert repr(regression) == "<Design: 2 rows, 1 column, response 'y'>"
+    assert regression.describe().splitlines()[1] == "1 column: 1 numeric"
     assert "response 'y' (regression): mean 2, sd 1.414, 1 to 3" in regression.describe()
 
 

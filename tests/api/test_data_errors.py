@@ -64,7 +64,7 @@ class TestNames:
             make_design(X, Y, task="regression", names=["a", "a"])
 
     def test_wrong_number_of_names(self):
-        with pytest.raises(InputError, match="1 names for 2 columns"):
+        with pytest.raises(InputError, match="1 name for 2 columns"):
             make_design(X, Y, task="regression", names=["a"])
 
     @pytest.mark.parametrize(

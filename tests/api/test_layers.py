@@ -13,7 +13,7 @@ CORE = ROOT / "core"
 
 # A module may use those of the layers before its own.
 PYTHON_LAYERS = [
-    {"errors", "_core", "robot_arm"},
+    {"errors", "words", "_core", "robot_arm"},
     {"files", "cells", "storage", "diagnostics", "progress", "slp"},
     {"tables", "columns", "response"},
     {"data"},

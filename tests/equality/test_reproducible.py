@@ -72,7 +72,7 @@ def test_save_and_load(task: str, tmp_path: Path) -> None:
 
 def test_save_in_several_blocks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     posterior = draw("classification")
-    monkeypatch.setattr("baytree.posterior.TREES_PER_BLOCK", 7)
+    monkeypatch.setattr("baytree.posterior.NUMBERS_PER_BLOCK", 40)
     posterior.save(tmp_path / "model.baytree")
     assert_same(posterior, bt.load(tmp_path / "model.baytree"))
 
@@ -91,27 +91,28 @@ class Killed(BaseException):
     """Stands for a process that is gone."""
 
 
-@pytest.mark.parametrize("blocks", [1, 2, 9, 60])
+@pytest.mark.parametrize("blocks", [0, 1, 2, 9, 60, 200])
 @pytest.mark.parametrize("task", DESIGNS)
 def test_resume(task: str, blocks: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Killed after some blocks, in the warm-up or in the draws, and resumed."""
-    usual = draw(task)
+    """Killed after some blocks, before or in the warm-up, between draws or in the middle of one, and resumed."""
+    start = draw(task, draws=1, seed=9).tree(0, 0)
+    usual = draw(task, start=start)
     monkeypatch.setattr(sampling, "BLOCK_SECONDS", 1e-9)
     monkeypatch.setattr(sampling, "CHECKPOINT_SECONDS", 0.0)
     path = tmp_path / "model.baytree"
     advance, count = sampling._Run._next_block, 0
 
-    def until_killed(run: sampling._Run) -> None:
+    def until_killed(run: sampling._Run) -> int:
         nonlocal count
         if count == blocks:
             raise Killed
         count += 1
-        advance(run)
+        return advance(run)
 
     with monkeypatch.context() as patch:
         patch.setattr(sampling._Run, "_next_block", until_killed)
         with pytest.raises(Killed):
-            draw(task, checkpoint=path)
+            draw(task, checkpoint=path, start=start)
     assert_same(usual, bt.resume(path, DESIGNS[task], progress=False))
     assert_same(usual, bt.load(path))
 

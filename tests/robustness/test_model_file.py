@@ -131,10 +131,31 @@ def test_hostile_descriptions(model: Path, column: str, value: str) -> None:
         bt.load(model)
 
 
+def rewrite_header(path: Path, key: str, value: str) -> None:
+    """Replace an entry of the header and its checksum."""
+    edit(path, "UPDATE header SET value = ?, checksum = ? WHERE key = ?", value, zlib.crc32(value.encode()), key)
+
+
+def test_a_changed_header(model: Path) -> None:
+    edit(model, "UPDATE header SET value = replace(value, '8.5', '9.5') WHERE key = 'schema'")
+    with pytest.raises(bt.FileError, match="checksum"):
+        bt.load(model)
+
+
+def test_too_many_levels(model: Path) -> None:
+    with sqlite3.connect(model) as database:
+        [(value,)] = database.execute("SELECT value FROM header WHERE key = 'schema'")
+    schema = json.loads(value)
+    schema["columns"][0] |= {"kind": "categorical", "cuts": [], "levels": [f"level {i}" for i in range(100)]}
+    rewrite_header(model, "schema", json.dumps(schema))
+    with pytest.raises(bt.FileError, match="at most 63 levels"):
+        bt.load(model)
+
+
 @pytest.mark.parametrize("key", ["model", "schema", "plan"])
 @pytest.mark.parametrize("value", ["null", "{}", "[]", "7", "not json"])
 def test_hostile_headers(model: Path, key: str, value: str) -> None:
-    edit(model, "UPDATE header SET value = ? WHERE key = ?", value, key)
+    rewrite_header(model, key, value)
     with pytest.raises(bt.FileError):
         bt.load(model)
 

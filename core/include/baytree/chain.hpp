@@ -67,6 +67,7 @@ class Chain {
     for (Node& node : candidate_.nodes) grower_.assess(node, candidate_.rows_of(node));
     evaluate_leaves();
     accept();
+    if (log_prior() == -infinity) throw InputError("tree: it has prior probability 0");
   }
   void restore(const ChainPosition& position) {
     if (position.turns.size() != mixture_.components.size() || position.accepted.size() != position.turns.size())
@@ -96,12 +97,12 @@ class Chain {
     MoveContext move{tree_, grower_, stream_, candidate_};
     const std::size_t component = mixture_.choose(stream_);
     const LogRatio log_ratio = mixture_.propose(component, move);
-    if (!log_ratio || *log_ratio == -infinity) return;
+    if (!log_ratio) return;
     const std::span<const Node> old = subtree(tree_, candidate_.at);
     if (old.size() == 1 && candidate_.nodes.size() == 1) return;  // a leaf again
     const double change = evaluate_leaves() - leaves_sum(old);
     const double log_acceptance = *log_ratio + power_ * change;
-    if (log_acceptance < 0.0 && stream_.uniform() >= std::exp(log_acceptance)) return;
+    if (!(log_acceptance >= 0.0) && !(stream_.uniform() < std::exp(log_acceptance))) return;
     accept();
     ++mixture_.accepted[component];
   }

@@ -43,7 +43,7 @@ struct Extremes {
 
 template <class Key>
 Extremes extremes(std::span<const Row> rows, Row m, std::vector<std::uint32_t>& spare, Key key) {
-  constexpr Row few = 16;
+  constexpr Row few = 64;
   if (m > few) {
     spare.clear();
     for (const Row row : rows) spare.push_back(key(row));

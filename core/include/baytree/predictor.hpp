@@ -20,9 +20,10 @@ class Predictor {
   /// `codes` has a row of `columns` codes for each new row, the missing code for missing values and unseen levels. Writes, for tree t and row i, the number of
   /// the leaf among all leaves of the forest to out[t · rows + i].
   void apply(std::span<const std::uint32_t> codes, std::size_t rows, std::span<std::int64_t> out) const;
-  /// Adds weight[t] · values[leaf] to out, `width` values a leaf and a row, over all trees.
-  void accumulate(std::span<const std::uint32_t> codes, std::size_t rows, std::span<const double> weight, std::span<const double> values, std::size_t width,
-                  std::span<double> out) const;
+  /// Adds weight[t] · values[leaf] to out, `width` values a leaf and a row, over the trees from `first` on that there are weights for; `values` begins with the
+  /// first leaf of tree `first`.
+  void accumulate(std::span<const std::uint32_t> codes, std::size_t rows, std::size_t first, std::span<const double> weight, std::span<const double> values,
+                  std::size_t width, std::span<double> out) const;
 
  private:
   struct Step {

@@ -3,18 +3,53 @@
 from __future__ import annotations
 
 import sys
-from typing import Annotated
+from collections.abc import Sequence
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 from . import data, fit, predict, show, slp
-from .errors import EXIT_CODES
+from .errors import EXIT_CODES, WRONG_INPUT
+from .output import Output
 
 __all__ = ["app", "main"]
+
+# Typer has click's class or a copy of it, by version, and names neither.
+UsageError: Any = typer.BadParameter.__base__
+
+
+class _Program(TyperGroup):
+    """The commands; under ``--json`` wrong usage is told as JSON, too."""
+
+    def main(
+        self,
+        args: Sequence[str] | None = None,
+        prog_name: str | None = None,
+        complete_var: str | None = None,
+        standalone_mode: bool = True,
+        windows_expand_args: bool = True,
+        **extra: Any,
+    ) -> Any:
+        as_json = standalone_mode and "--json" in (sys.argv[1:] if args is None else args)
+        try:
+            code = super().main(
+                args, prog_name, complete_var, standalone_mode and not as_json, windows_expand_args, **extra
+            )
+        except UsageError as error:
+            if not as_json:
+                raise
+            Output(json=True).error(error.format_message())
+            code = WRONG_INPUT
+        if as_json:
+            sys.exit(code)
+        return code
+
 
 # The commands import what they need when they run: `baytree --help` should not wait for polars.
 app = typer.Typer(
     name="baytree",
+    cls=_Program,
     help="Bayesian tree learning: a posterior over trees you can read.",
     epilog="Exit codes: " + " · ".join(f"{code} {meaning}" for code, meaning in EXIT_CODES.items()),
     no_args_is_help=True,

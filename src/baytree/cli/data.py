@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -25,9 +25,10 @@ SHOWN_COLUMNS = 8
 def command(
     name: Annotated[str | None, typer.Argument(metavar="[NAME]", help="A data set; all are listed without.")] = None,
     out: Annotated[Path | None, typer.Option(metavar="FILE.csv", help="Write the data set as a CSV file.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """List the bundled data sets, look at one, or write it as CSV."""
-    with session() as output:
+    with session(json=as_json) as output:
         from .. import datasets
 
         if name is None:
@@ -40,6 +41,12 @@ def command(
             _describe(datasets.load(name), output)
         else:
             _write(datasets.load(name), out, output)
+
+
+def require_folder(path: Path) -> None:
+    """Refuse, before any work, a file to write in a folder that does not exist."""
+    if not path.parent.is_dir():
+        raise FileError(f"--out {path}: there is no folder {path.parent}; check the name, or make the folder first")
 
 
 def require_file(path: Path) -> None:
@@ -61,17 +68,43 @@ def _table(dataset: Dataset) -> pl.DataFrame:
     return dataset.X.with_columns(pl.Series(name, y) for name, y in zip(dataset.outputs, columns, strict=True))
 
 
+def _record(dataset: Dataset) -> dict[str, Any]:
+    """What the list says of a set, as JSON-safe values."""
+    return {
+        "name": dataset.name,
+        "title": dataset.title,
+        "rows": dataset.X.height,
+        "columns": dataset.X.width,
+        "response": dataset.target,
+    }
+
+
+def _full_record(dataset: Dataset) -> dict[str, Any]:
+    """What the description says of a set."""
+    design = dataset.design()
+    return _record(dataset) | {
+        "task": design.response.task,
+        "source": dataset.source,
+        "caution": dataset.caution,
+        "column_names": list(design.names),
+        "categorical": [column.name for column in design.columns if column.kind == "categorical"],
+        "responses": list(dataset.outputs),
+        "test_rows": 0 if dataset.test is None else dataset.test.X.height,
+    }
+
+
 def _list(output: Output) -> None:
     from rich.table import Table
     from rich.text import Text
 
     from .. import datasets
 
+    sets = [datasets.load(name) for name in datasets.names()]
     table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
     for title, side in (("name", "left"), ("rows", "right"), ("columns", "right"), ("response", "left")):
         table.add_column(title, justify="right" if side == "right" else "left", no_wrap=True)
     table.add_column("what it is")
-    for dataset in map(datasets.load, datasets.names()):
+    for dataset in sets:
         table.add_row(
             Text(dataset.name, style="bold"),
             f"{dataset.X.height:,}",
@@ -80,6 +113,7 @@ def _list(output: Output) -> None:
             dataset.title,
         )
     output.say(table, Text("\nbaytree data NAME says more; with --out NAME.csv it writes the file.", style="dim"))
+    output.result({"datasets": [_record(dataset) for dataset in sets]})
 
 
 def _describe(dataset: Dataset, output: Output) -> None:
@@ -98,6 +132,7 @@ def _describe(dataset: Dataset, output: Output) -> None:
         facts.add_row(Text("caution", style="bold yellow"), Text(dataset.caution, style="yellow"))
     output.say(facts, drawing.heading("The first rows"), drawing.indented(_first_rows(dataset)))
     output.say(drawing.next_steps(_steps(dataset, None)))
+    output.result(_full_record(dataset))
 
 
 def _first_rows(dataset: Dataset) -> Table:
@@ -123,12 +158,14 @@ def _write(dataset: Dataset, out: Path, output: Output) -> None:
 
     if out.suffix != ".csv":
         raise InputError(f"--out {out}: the data are written as CSV; end the name in .csv")
+    require_folder(out)
     frame = _table(dataset)
     frame.write_csv(out)
     output.say(Text(f"{frame.height:,} rows and {frame.width} columns written to {out}"))
     if dataset.caution:
         output.note(dataset.caution)
     output.say(drawing.next_steps(_steps(dataset, out)))
+    output.result(_full_record(dataset) | {"out": str(out)})
 
 
 def _steps(dataset: Dataset, out: Path | None) -> list[tuple[str, str]]:

@@ -14,6 +14,7 @@ from rich.text import Text
 
 from ..summary import Summary
 from ..trees import Tree
+from ..words import counted
 
 if TYPE_CHECKING:
     from ..posterior import Posterior, TopTree
@@ -170,7 +171,7 @@ def verdict(summary: Summary) -> Text:
 
 def fit_title(summary: Summary) -> Text:
     """What is predicted, and from what."""
-    size = f": {_count(summary.rows, 'row')}, {_count(summary.columns, 'column')}"
+    size = f": {counted(summary.rows, 'row')}, {counted(summary.columns, 'column')}"
     return Text.assemble(f"{summary.task.capitalize()} of ", (summary.response, "bold"), size)
 
 
@@ -178,14 +179,14 @@ def draws_line(summary: Summary) -> Text:
     """How the posterior was drawn."""
     thin = f", every {_ordinal(summary.thin)} kept" if summary.thin > 1 else ""
     return Text(
-        f"{_count(summary.chains, 'chain')} × {_count(summary.draws, 'draw')} after a warm-up of "
+        f"{counted(summary.chains, 'chain')} × {counted(summary.draws, 'draw')} after a warm-up of "
         f"{summary.warmup:,}{thin}; seed {summary.seed}"
     )
 
 
 def leaves(number: int) -> str:
     """A number of leaves in words."""
-    return "1 leaf" if number == 1 else f"{number} leaves"
+    return counted(number, "leaf", "leaves")
 
 
 def size_line(posterior: Posterior) -> Text:
@@ -203,7 +204,7 @@ def prior_line(summary: Summary) -> Text:
     chosen = {"variable": "a column, then a question about it,", "uniform": "one of all questions"}[prior["rule"]]
     return Text(
         f"Prior: a node splits with probability {prior['alpha']:g}{fall}; {chosen} is chosen uniformly; a leaf holds "
-        f"at least {_count(prior['min_leaf'], 'row')}"
+        f"at least {counted(prior['min_leaf'], 'row')}"
     )
 
 
@@ -217,10 +218,6 @@ def next_steps(steps: Sequence[tuple[str, str]]) -> Text:
     width = max((len(command) for command, _ in steps if len(command) <= ALIGNED), default=0)
     lines = (Text.assemble("  ", (command.ljust(width), "cyan"), (f"  # {what}", "dim")) for command, what in steps)
     return Text("\n").join([heading("Try next"), *lines])
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number:,} {what}" + ("" if number == 1 else "s")
 
 
 def _ordinal(number: int) -> str:

@@ -22,7 +22,7 @@ EXIT_CODES = {
     1: "unexpected error",
     WRONG_INPUT: "wrong usage or input",
     BAD_FILE: "a file that cannot be read or written",
-    INTERRUPTED: "interrupted with nothing kept",
+    INTERRUPTED: "interrupted before there was a result",
 }
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import shlex
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -12,7 +14,7 @@ import typer
 
 from ..errors import FileError, InputError
 from ..files import SEPARATORS
-from .data import require_file
+from .data import require_file, require_folder
 from .errors import session
 
 if TYPE_CHECKING:
@@ -24,6 +26,8 @@ if TYPE_CHECKING:
 
 # What the last step of advice multiplies warm-up and draws by when the chains do not agree.
 MORE = 10
+# Names of tables, which a model would make unreadable for other programs.
+TABLE_ENDINGS = (".csv", ".tsv", ".parquet", ".gz")
 
 
 class Family(StrEnum):
@@ -54,6 +58,16 @@ def _cuts(text: str) -> int | None:
         return int(text)
     except ValueError:
         raise InputError(f"--max-cuts {text}: choose a whole number, or 'all'") from None
+
+
+def _require_numbers(counts: dict[str, int], warmup: int, seed: int | None) -> None:
+    for name, number in counts.items():
+        if number < 1:
+            raise InputError(f"{_option(name)} {number}: choose a whole number, 1 or more")
+    if warmup < 0:
+        raise InputError(f"--warmup {warmup}: choose a whole number, 0 or more")
+    if seed is not None and not 0 <= seed < 2**64:
+        raise InputError(f"--seed {seed}: choose a whole number from 0 to 2**64 - 1")
 
 
 DATA, MODEL, SAMPLING = "The data", "The model", "Sampling"
@@ -114,28 +128,32 @@ def command(
         typer.Option(min=1, help="Processors to use.", show_default="one a chain", rich_help_panel=SAMPLING),
     ] = None,
     resume: Annotated[
-        bool, typer.Option("--resume", help="Finish a run that was killed.", rich_help_panel=SAMPLING)
+        bool, typer.Option("--resume", help="Finish a run that was interrupted or killed.", rich_help_panel=SAMPLING)
     ] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Learn trees from a table and write a model file.
 
-    Ctrl-C during the draws keeps what was drawn. A killed run goes on with --resume, to the same result.
+    Ctrl-C during the draws keeps what was drawn. A run that was interrupted in its warm-up, or killed, goes on with
+    --resume, to the same result.
     """
     with session(json=as_json, quiet=quiet) as output:
         from .. import data, sampling
         from ..models import CART
         from ..priors import GrowTree
-        from ..storage import partial_path
 
+        # Whatever can be refused is refused before the table is read.
         path = out or _default_out(file)
         tree_model = CART(prior=GrowTree(alpha, beta, min_leaf, rule.value), proposal=proposal)
         cuts = _cuts(max_cuts)
+        _require_numbers({"chains": chains, "draws": draws, "thin": thin}, warmup, seed)
         _require_place(path)
         require_file(file)
         if resume:
             _require_same(context, path, tree_model)
+        else:
+            _require_no_unfinished(path)
         design = data.read(
             file,
             target,
@@ -147,25 +165,24 @@ def command(
         )
         _say_read(file, design, output)
         began = time.monotonic()
-        if resume:
-            posterior = sampling.resume(path, design, threads=threads, progress=output.chatty)
-        else:
-            if path.exists():
-                output.note(f"replacing the model {path}")
-            if partial_path(path).exists():
-                output.note(f"replacing the unfinished run {partial_path(path)}; --resume would have finished it")
-            posterior = sampling.sample(
-                tree_model,
-                design,
-                warmup=warmup,
-                draws=draws,
-                thin=thin,
-                chains=chains,
-                seed=seed,
-                threads=threads,
-                progress=output.chatty,
-                checkpoint=path,
-            )
+        with _telling_how_to_resume(context, path):
+            if resume:
+                posterior = sampling.resume(path, design, threads=threads, progress=output.chatty)
+            else:
+                if path.exists():
+                    output.note(f"replacing the model {path}")
+                posterior = sampling.sample(
+                    tree_model,
+                    design,
+                    warmup=warmup,
+                    draws=draws,
+                    thin=thin,
+                    chains=chains,
+                    seed=seed,
+                    threads=threads,
+                    progress=output.chatty,
+                    checkpoint=path,
+                )
         if output.chatty:
             _say_learned(context, posterior, path, time.monotonic() - began, output)
         output.result(posterior.summary().to_dict() | {"file": str(file), "model_file": str(path)} if as_json else {})
@@ -182,12 +199,38 @@ def _require_place(path: Path) -> None:
 
     if path.is_dir():
         raise FileError(f"--out {path}: this is a folder; name a file in it")
+    if path.suffix.lower() in TABLE_ENDINGS:
+        raise InputError(f"--out {path}: a model is not a table; choose a name that ends in .baytree")
+    require_folder(path)
     if path.exists():
         try:
             with open_model(path):
                 pass
         except FileError as error:
             raise FileError(f"--out {path}: exists and is not a model; choose another name or remove it") from error
+
+
+def _require_no_unfinished(path: Path) -> None:
+    """Refuse to begin anew where a run can still be finished."""
+    from ..storage import partial_path
+
+    partial = partial_path(path)
+    if partial.exists():
+        raise FileError(f"{partial}: an unfinished run is there; finish it with --resume, or remove the file")
+
+
+@contextmanager
+def _telling_how_to_resume(context: typer.Context, path: Path) -> Iterator[None]:
+    """Where Ctrl-C leaves a run that can be finished, say by which command."""
+    from ..storage import partial_path
+
+    try:
+        yield
+    except KeyboardInterrupt as error:
+        if not partial_path(path).exists():
+            raise
+        said = str(error) or "interrupted"
+        raise KeyboardInterrupt(f"{said}; to go on: {_again(context, {})} --resume") from error
 
 
 def _require_same(context: typer.Context, path: Path, model: CART) -> None:
@@ -258,7 +301,7 @@ def _again(context: typer.Context, changes: dict[str, int]) -> str:
     for name, value in context.params.items():
         if _given(context, name) and name not in ("file", "resume", *changes):
             for item in value if isinstance(value, (list, tuple)) else [value]:
-                words += [_option(name), str(item)]
+                words += [_option(name)] if item is True else [_option(name), str(item)]
     for name, number in changes.items():
         words += [_option(name), str(number)]
     return shlex.join(words)
@@ -271,7 +314,7 @@ def _given(context: typer.Context, name: str) -> bool:
 
 
 def _option(name: str) -> str:
-    return f"--{name.replace('_', '-')}"
+    return f"--{name.removeprefix('as_').replace('_', '-')}"
 
 
 def _size(path: Path) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ..errors import InputError
-from .data import require_file
+from .data import require_file, require_folder
 from .errors import session
 
 if TYPE_CHECKING:
@@ -39,6 +39,7 @@ def command(
     with session(json=as_json) as output:
         from ..files import read_file
         from ..posterior import load
+        from ..words import counted
 
         if not 0 < prob < 1:
             raise InputError(f"--prob {prob:g}: choose a probability between 0 and 1")
@@ -52,7 +53,7 @@ def command(
         predictions = predict_table(posterior, table, prob)
         if out is not None:
             _write(predictions, out)
-            output.say(f"{predictions.height:,} predictions written to {out}")
+            output.say(f"{counted(predictions.height, 'prediction')} written to {out}")
             output.result({"rows": predictions.height, "out": str(out)})
         elif as_json:
             output.result({"rows": predictions.height, "predictions": predictions.to_dicts()})
@@ -94,6 +95,7 @@ def _require_place(out: Path, *sources: Path) -> None:
     """Refuse, before any work, a name that cannot be written or that would replace what is read."""
     if out.suffix not in (*SEPARATORS, ".parquet"):
         raise InputError(f"--out {out}: the name must end in {', '.join(SEPARATORS)} or .parquet")
+    require_folder(out)
     if out.exists() and any(source.exists() and out.samefile(source) for source in sources):
         raise InputError(f"--out {out}: this would replace the file that is read; choose another name")
 
