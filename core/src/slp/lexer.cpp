@@ -148,7 +148,7 @@ Token Lexer::character_code(Token token) {
   advance(2);
   std::string character;
   if (peek() == '\\') {
-    if (!escape(character, place_)) return report(token, "unknown character behind \\");
+    if (!escape(character)) return report(token, "unknown character behind \\");
   } else {
     const std::size_t began = at_;
     advance();
@@ -165,7 +165,7 @@ Token Lexer::character_code(Token token) {
 }
 
 /// Reads what follows a backslash; false where it is no escape.
-bool Lexer::escape(std::string& text, Place) {
+bool Lexer::escape(std::string& text) {
   advance();
   const char c = peek();
   const std::string_view names = "nrt0abfv\\'\"`", values = std::string_view("\n\r\t\0\a\b\f\v\\'\"`", 12);
@@ -194,7 +194,7 @@ Token Lexer::quoted(Token token) {
       break;
     } else if (c == '\\') {
       const Place place = place_;
-      if (!escape(token.text, place)) problems_.push_back({Problem::Severity::error, place, "unknown character behind \\; a backslash itself is written \\\\"});
+      if (!escape(token.text)) problems_.push_back({Problem::Severity::error, place, "unknown character behind \\; a backslash itself is written \\\\"});
     } else {
       token.text += c;
       advance();

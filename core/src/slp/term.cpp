@@ -42,11 +42,8 @@ CommonSymbols::CommonSymbols(Symbols& symbols)
       bar(symbols.intern("|")),
       neck(symbols.intern(":-")),
       colon(symbols.intern(":")),
-      minus(symbols.intern("-")),
-      plus(symbols.intern("+")),
       braces(symbols.intern("{}")),
       semicolon(symbols.intern(";")),
-      arrow(symbols.intern("->")),
-      unprovable(symbols.intern("\\+")) {}
+      arrow(symbols.intern("->")) {}
 
 }  // namespace baytree::slp

@@ -54,7 +54,7 @@ class Lexer {
   Token number(Token token);
   Token character_code(Token token);
   Token quoted(Token token);
-  bool escape(std::string& text, Place place);
+  bool escape(std::string& text);
 
   std::string_view source_;
   Problems& problems_;

@@ -63,7 +63,7 @@ struct Terms {
 /// The names the syntax itself uses.
 struct CommonSymbols {
   explicit CommonSymbols(Symbols& symbols);
-  Symbol nil, dot, comma, bar, neck, colon, minus, plus, braces, semicolon, arrow, unprovable;
+  Symbol nil, dot, comma, bar, neck, colon, braces, semicolon, arrow;
 };
 
 }  // namespace baytree::slp
