@@ -11,6 +11,12 @@ from exact.chains import ProposalSpec, check, moves_of, run
 from exact.moves import classes
 from exact.spaces import FORCED, LONE, MISSING, MISSING_LEVELS, SPACES, TIES, WEIGHTED, WIDE, Space
 
+# Proposals that keep the shape, and a table with one tree, are tested on purpose.
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:these proposals never change the shape"),
+    pytest.mark.filterwarnings("ignore:.*every tree is one leaf"),
+]
+
 # Reaching every tree from every tree, except birth and death where the root must split.
 WHOLE: list[ProposalSpec] = [
     "uc",
