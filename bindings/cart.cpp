@@ -51,9 +51,8 @@ void bind_chain(nb::module_& module, const char* name) {
              return std::make_tuple(p.stream, p.stored_trees, p.stored, p.turns, p.accepted);
            })
       .def(
-          "restore_tree",
-          [](Bound& self, const BoundDesign& design, const nb::dict& forest) { self.restore(unpack_tree(forest_view(forest), 0, design.design.columns)); },
-          nb::arg("design"), nb::arg("forest"))
+          "restore_tree", [](Bound& self, const nb::dict& forest) { self.restore(unpack_tree(forest_view(forest), 0, self.design().columns)); },
+          nb::arg("forest"))
       .def(
           "restore_position",
           [](Bound& self, std::uint64_t stream, std::uint64_t stored_trees, bool stored, std::vector<std::uint64_t> turns,

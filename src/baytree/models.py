@@ -78,7 +78,7 @@ class CART:
             A tree, or nested dictionaries as `Tree.from_dict` takes them.
         """
         [chain] = self.chains(design, seed=0, chains=1)
-        chain.restore_tree(native_design(design), tree_of(design.schema, tree).forest().arrays())
+        chain.restore_tree(tree_of(design.schema, tree).forest().arrays())
         return chain.log_likelihood
 
     def to_dict(self) -> dict[str, Any]:

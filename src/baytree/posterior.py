@@ -170,7 +170,7 @@ class Posterior:
         return Tree(self.schema, rules_of(forest, index), tuple(rows), tuple(values))
 
     @cached_property
-    def _visits(self) -> np.ndarray:
+    def visits(self) -> np.ndarray:
         """How many draws of each chain each stored tree accounts for, shape (chains, trees)."""
         return np.stack([np.bincount(index, minlength=len(self.forest)) for index in self.tree_index])
 
@@ -190,11 +190,11 @@ class Posterior:
         places: dict[bytes, list[int]] = {}
         for index in range(len(self.forest)):
             places.setdefault(self.forest.key(index), []).append(index)
-        total = Counter({key: int(self._visits[:, indices].sum()) for key, indices in places.items()})
+        total = Counter({key: int(self.visits[:, indices].sum()) for key, indices in places.items()})
         top = []
-        for key, visits in total.most_common(n):
-            per_chain = self._visits[:, places[key]].sum(axis=1) / self.draws
-            top.append(TopTree(self._stored_tree(places[key][0]), visits / self.tree_index.size, per_chain))
+        for key, count in total.most_common(n):
+            per_chain = self.visits[:, places[key]].sum(axis=1) / self.draws
+            top.append(TopTree(self._stored_tree(places[key][0]), count / self.tree_index.size, per_chain))
         return top
 
     def best_tree(self) -> Tree:
@@ -208,7 +208,7 @@ class Posterior:
         split = self.forest.feature >= 0
         used = np.zeros((len(self.forest), len(self.schema.columns)), dtype=bool)
         used[tree_of_node[split], self.forest.feature[split]] = True
-        shares = self._visits.sum(axis=0) @ used / self.tree_index.size
+        shares = self.visits.sum(axis=0) @ used / self.tree_index.size
         return dict(zip(self.schema.names, shares.tolist(), strict=True))
 
     def summary(self) -> Summary:

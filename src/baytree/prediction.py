@@ -47,7 +47,7 @@ def _average(posterior: Posterior, predictor: _core.Predictor, codes: np.ndarray
     assert posterior.model.leaf is not None
     forest, classes = posterior.forest, posterior.schema.response.classes
     width = 1 if classes is None else len(classes)
-    weight = posterior._visits.sum(axis=0) / posterior.tree_index.size
+    weight = posterior.visits.sum(axis=0) / posterior.tree_index.size
     mean = np.zeros(len(codes) * width)
     for begin, end in _blocks(forest.leaves * width):
         first = forest.first_leaf[begin]

@@ -20,7 +20,6 @@ import numpy as np
 from .data import Design
 from .errors import FileError, InputError
 from .models import CART, Chain
-from .native import native_design
 from .posterior import Part, Plan, Posterior, model_header, read_header, read_parts
 from .progress import Progress
 from .proposals import parse_proposal
@@ -150,6 +149,8 @@ def resume(
         model, _, plan = read_header(reader)
         states = reader.states()
         parts = [read_parts(reader, chain) for chain in range(len(states))]
+    if len(states) != plan.chains:
+        raise FileError(f"{partial_path(checkpoint)}: the run stopped before it began; remove the file and begin anew")
     run = _Run(model, design, plan, threads, progress)
     run.go_on_from(states, parts)
     run.writer = ModelWriter.reopen_run(checkpoint)
@@ -173,7 +174,6 @@ class _Run:
         if plan.data != fingerprint(design):
             raise InputError("these are not the data that the draws came from; give the same table and max_cuts")
         self.model, self.schema, self.plan = model, design.schema, plan
-        self.native = native_design(design)
         self.chains: list[Chain] = model.chains(design, plan.seed, plan.chains)
         self.parts: list[list[Part]] = [[] for _ in self.chains]
         self.warmed = self.drawn = self.toward = 0  # iterations of warm-up, draws, iterations towards the next draw
@@ -186,12 +186,12 @@ class _Run:
         """Put every chain at one tree."""
         arrays = tree_of(self.schema, tree).forest().arrays()
         for chain in self.chains:
-            chain.restore_tree(self.native, arrays)
+            chain.restore_tree(arrays)
 
     def go_on_from(self, states: Sequence[Mapping[str, Any]], parts: Sequence[Sequence[Part]]) -> None:
         """Put every chain where it stopped, and its draws before the ones to come."""
         for number, (chain, state) in enumerate(zip(self.chains, states, strict=True)):
-            chain.restore_tree(self.native, forest_from_lists(state["tree"]).arrays())
+            chain.restore_tree(forest_from_lists(state["tree"]).arrays())
             chain.restore_position(*(state[name] for name in POSITION))
             self.parts[number] = list(parts[number])
         self.warmed, self.drawn, self.toward = (states[0][name] for name in ("warmed", "drawn", "toward"))

@@ -28,7 +28,7 @@ PYTHON_LAYERS = [
 
 CORE_LAYERS = [
     {"error", "numeric", "rng"},
-    {"design", "slp/term", "slp/operators", "slp/builtins"},
+    {"design", "slp/term", "slp/characters", "slp/operators", "slp/builtins"},
     {"tree", "slp/problem"},
     {"partition", "forest", "slp/lexer"},
     {"admissible", "leaf/categorical", "leaf/gaussian", "slp/parser"},

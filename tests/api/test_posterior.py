@@ -5,7 +5,6 @@ import dataclasses
 import json
 import pickle
 import signal
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,6 +13,7 @@ import polars as pl
 import pytest
 
 import baytree as bt
+from baytree import sampling
 from baytree.trees import Rule
 
 
@@ -251,26 +251,32 @@ def test_prediction_streams_over_rows(posterior: bt.Posterior, monkeypatch: pyte
     assert posterior.predict(X[:0]).shape == (0, 2)
 
 
-# More iterations than a test waits for, yet an end in sight if Ctrl-C should fail.
-LONG = 3_000_000
+# More iterations than three blocks take, yet an end in sight if Ctrl-C should fail.
+LONG = 100_000
 
 
 @pytest.fixture
-def _interruptible() -> Iterator[None]:
-    """Whoever runs the tests may ignore Ctrl-C; these need it."""
+def _ctrl_c(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Ctrl-C is pressed after the third block of a run; whoever runs the tests may ignore it, these need it."""
     previous = signal.signal(signal.SIGINT, signal.default_int_handler)
+    advance, blocks = sampling._Run._next_block, 0
+
+    def press(run: sampling._Run) -> int:
+        nonlocal blocks
+        blocks += 1
+        iterations = advance(run)
+        if blocks == 3:
+            signal.raise_signal(signal.SIGINT)
+        return iterations
+
+    monkeypatch.setattr(sampling._Run, "_next_block", press)
     yield
     signal.signal(signal.SIGINT, previous)
 
 
-def interrupt_after(seconds: float) -> None:
-    threading.Timer(seconds, lambda: signal.raise_signal(signal.SIGINT)).start()
-
-
-@pytest.mark.usefixtures("_interruptible")
+@pytest.mark.usefixtures("_ctrl_c")
 def test_ctrl_c_keeps_what_was_drawn(tmp_path: Path) -> None:
     design = bt.datasets.load("pima").design()
-    interrupt_after(1.0)
     with pytest.warns(bt.InterruptedSampling, match="are kept"):
         posterior = bt.sample(
             bt.CART(), design, warmup=0, draws=LONG, seed=1, progress=False, checkpoint=tmp_path / "m.baytree"
@@ -282,11 +288,10 @@ def test_ctrl_c_keeps_what_was_drawn(tmp_path: Path) -> None:
     np.testing.assert_array_equal(again.log_likelihood, posterior.log_likelihood[:, :50])
 
 
-@pytest.mark.usefixtures("_interruptible")
+@pytest.mark.usefixtures("_ctrl_c")
 def test_ctrl_c_in_the_warm_up_can_be_resumed(tmp_path: Path) -> None:
     design = bt.datasets.load("kyphosis").design()
     options = {"warmup": LONG, "draws": 5, "chains": 1, "seed": 1, "progress": False}
-    interrupt_after(0.3)
     with pytest.raises(KeyboardInterrupt, match="can be resumed"):
         bt.sample(bt.CART(), design, checkpoint=tmp_path / "m.baytree", **options)
     assert [path.name for path in tmp_path.iterdir()] == ["m.baytree.partial"]
@@ -296,7 +301,7 @@ def test_ctrl_c_in_the_warm_up_can_be_resumed(tmp_path: Path) -> None:
     np.testing.assert_array_equal(resumed.log_likelihood, bt.sample(bt.CART(), design, **options).log_likelihood)
 
 
-@pytest.mark.usefixtures("_interruptible")
+@pytest.mark.usefixtures("_ctrl_c")
 def test_ctrl_c_in_the_middle_of_a_long_thin(monkeypatch: pytest.MonkeyPatch) -> None:
     """A second press changes nothing: what was drawn is kept."""
     design = bt.datasets.load("kyphosis").design()
@@ -309,7 +314,6 @@ def test_ctrl_c_in_the_middle_of_a_long_thin(monkeypatch: pytest.MonkeyPatch) ->
         signal.raise_signal(signal.SIGINT)
 
     monkeypatch.setattr("baytree.progress.Progress.say", press_again)
-    interrupt_after(0.3)
     with pytest.warns(bt.InterruptedSampling):
         stopped = bt.extend(longer, design, draws=5, progress=False)
     assert stopped.draws == 1

@@ -253,3 +253,16 @@ def test_nothing_to_resume(tmp_path: Path) -> None:
 def test_a_folder_is_no_place_for_a_checkpoint(tmp_path: Path) -> None:
     with pytest.raises(bt.FileError, match="is a folder"):
         bt.sample(bt.CART(), bt.datasets.load("kyphosis").design(), checkpoint=tmp_path)
+
+
+def test_a_run_that_never_began(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path, design = tmp_path / "model.baytree", bt.datasets.load("kyphosis").design()
+
+    def full_disk(*_: object) -> None:
+        raise bt.FileError("disk full")
+
+    monkeypatch.setattr("baytree.storage.ModelWriter.append", full_disk)
+    with pytest.raises(bt.FileError, match="disk full"):
+        bt.sample(bt.CART(), design, checkpoint=path, progress=False)
+    with pytest.raises(bt.FileError, match="before it began"):
+        bt.resume(path, design, progress=False)

@@ -53,6 +53,7 @@ class Chain {
     return sum;
   }
   const Nodes& nodes() const { return tree_.nodes; }
+  const Design& design() const { return grower_.design(); }
   const Mixture& mixture() const { return mixture_; }
 
   /// The draws recorded since the last call.
@@ -99,7 +100,7 @@ class Chain {
     const LogRatio log_ratio = mixture_.propose(component, move);
     if (!log_ratio) return;
     const std::span<const Node> old = subtree(tree_, candidate_.at);
-    if (old.size() == 1 && candidate_.nodes.size() == 1) return;  // a leaf again
+    if (same_tree(old, candidate_.nodes)) return;
     const double change = evaluate_leaves() - leaves_sum(old);
     const double log_acceptance = *log_ratio + power_ * change;
     if (!(log_acceptance >= 0.0) && !(stream_.uniform() < std::exp(log_acceptance))) return;

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "baytree/design.hpp"
@@ -38,6 +40,12 @@ using Nodes = std::vector<Node>;
 
 inline std::size_t left_child(std::size_t node) { return node + 1; }
 inline std::size_t right_child(const Nodes& nodes, std::size_t node) { return node + 1 + nodes[node + 1].size; }
+
+/// Whether two subtrees have the same structure and rules.
+inline bool same_tree(std::span<const Node> a, std::span<const Node> b) {
+  const auto alike = [](const Node& x, const Node& y) { return x.size == y.size && (x.is_leaf() || x.rule == y.rule); };
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), alike);
+}
 
 /// Sets each node's size from the preorder of leaves and splits; on entry `size` is 1 for a leaf and anything else for a split.
 inline void set_sizes(Nodes& nodes) {

@@ -3,16 +3,13 @@
 #include <charconv>
 #include <cmath>
 
+#include "baytree/slp/characters.hpp"
+
 namespace baytree::slp {
 namespace {
 
-// ASCII only: the standard library's predicates depend on the locale.
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-bool is_lower(char c) { return c >= 'a' && c <= 'z'; }
-bool is_upper(char c) { return (c >= 'A' && c <= 'Z') || c == '_'; }
 bool is_beyond_ascii(char c) { return static_cast<unsigned char>(c) >= 0x80; }
 bool continues_name(char c) { return is_digit(c) || is_lower(c) || is_upper(c) || is_beyond_ascii(c); }
-bool is_sign(char c) { return c != '\0' && std::string_view("+-*/\\^<>=~:.?@#&$").find(c) != std::string_view::npos; }
 bool is_space(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f' || c == '\v'; }
 bool continues_character(char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; }
 

@@ -1,6 +1,7 @@
 #include <charconv>
 #include <string>
 
+#include "baytree/slp/characters.hpp"
 #include "baytree/slp/operators.hpp"
 #include "baytree/slp/parser.hpp"
 
@@ -9,10 +10,9 @@ namespace {
 
 bool is_plain_atom(const std::string& name) {
   if (name == "[]" || name == "{}" || name == "!" || name == ";") return true;
-  const auto is_sign = [](char c) { return std::string_view("+-*/\\^<>=~:.?@#&$").find(c) != std::string_view::npos; };
-  const auto is_name = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_'; };
+  const auto is_name = [](char c) { return is_lower(c) || is_upper(c) || is_digit(c); };
   if (name.empty()) return false;
-  if (name[0] >= 'a' && name[0] <= 'z') {
+  if (is_lower(name[0])) {
     for (const char c : name)
       if (!is_name(c)) return false;
     return true;
