@@ -4,9 +4,11 @@ VENV := .venv
 BIN := $(VENV)/bin
 NATIVE := $(shell find core bindings -name '*.[ch]pp' -o -name CMakeLists.txt) CMakeLists.txt pyproject.toml
 SANITIZE := build/sanitize
+FUZZ := build/fuzz
+FUZZ_SECONDS ?= 60
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow lint bench sanitize docs clean compiler
+.PHONY: help demo test test-slow lint bench sanitize fuzz docs clean compiler
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -52,6 +54,17 @@ sanitize: $(VENV)/pip ## Test the core under the address and undefined-behaviour
 	  -DBAYTREE_SANITIZE=ON -DBAYTREE_PYTHON=OFF -DBAYTREE_TESTS=ON
 	$(BIN)/cmake --build $(SANITIZE)
 	$(SANITIZE)/core/core_tests
+	$(SANITIZE)/core/node_table_tests
+	$(SANITIZE)/core/corpus_tests core/fuzz/corpus
+
+fuzz: $(VENV)/pip ## Throw programs at the engine for FUZZ_SECONDS
+	@command -v clang++ >/dev/null || { echo "make fuzz needs clang++: install it first (Debian: apt install clang)." >&2; exit 1; }
+	CXX=clang++ $(BIN)/cmake -S . -B $(FUZZ) -G Ninja -DCMAKE_MAKE_PROGRAM=$(abspath $(BIN)/ninja) -DCMAKE_BUILD_TYPE=RelWithDebInfo \
+	  -DBAYTREE_FUZZ=ON -DBAYTREE_PYTHON=OFF
+	$(BIN)/cmake --build $(FUZZ)
+	mkdir -p $(FUZZ)/found
+	$(FUZZ)/core/program_fuzzer -max_total_time=$(FUZZ_SECONDS) -max_len=4096 -timeout=20 -dict=core/fuzz/slp.dict \
+	  -artifact_prefix=$(FUZZ)/ $(FUZZ)/found core/fuzz/corpus
 
 docs: $(VENV)/docs-extra ## Build the documentation into site/
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict

@@ -1,13 +1,6 @@
-#include <nanobind/stl/string.h>
-#include <nanobind/stl/tuple.h>
-#include <nanobind/stl/vector.h>
-
-#include <memory>
-
-#include "baytree/chain.hpp"
 #include "baytree/leaf/categorical.hpp"
 #include "baytree/leaf/gaussian.hpp"
-#include "bindings.hpp"
+#include "chain.hpp"
 
 namespace baytree::python {
 namespace {
@@ -23,41 +16,10 @@ void bind_chain(nb::module_& module, const char* name) {
              std::uint32_t replica) { new (self) Bound(design.design, leaf, prior, Mixture(std::move(components)), power, seed, replica); },
           nb::arg("design"), nb::arg("leaf"), nb::arg("prior"), nb::arg("proposal"), nb::arg("power"), nb::arg("seed"), nb::arg("replica"),
           nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>())
-      .def("advance", &Bound::advance, nb::arg("iterations"), nb::call_guard<nb::gil_scoped_release>())
-      .def("draw", &Bound::draw, nb::arg("draws"), nb::arg("thin"), nb::call_guard<nb::gil_scoped_release>())
-      .def_prop_ro("log_likelihood", &Bound::log_likelihood)
-      .def_prop_ro("log_prior", &Bound::log_prior)
-      .def_prop_ro("turns", [](const Bound& self) { return self.mixture().turns; })
-      .def_prop_ro("accepted", [](const Bound& self) { return self.mixture().accepted; })
-      .def("take",
-           [](Bound& self) {
-             Draws draws = self.take();
-             nb::dict out;
-             out["statistics"] = to_numpy(std::move(draws.statistics));
-             out["tree"] = to_numpy(std::move(draws.tree));
-             out["log_likelihood"] = to_numpy(std::move(draws.log_likelihood));
-             out["log_prior"] = to_numpy(std::move(draws.log_prior));
-             return std::make_tuple(forest_to_dict(std::move(draws.forest)), out);
-           })
-      .def("tree",
-           [](const Bound& self) {
-             Forest forest;
-             forest.add(self.nodes());
-             return forest_to_dict(std::move(forest));
-           })
-      .def("position",
-           [](const Bound& self) {
-             const ChainPosition p = self.position();
-             return std::make_tuple(p.stream, p.stored_trees, p.stored, p.turns, p.accepted);
-           })
       .def(
           "restore_tree", [](Bound& self, const nb::dict& forest) { self.restore(unpack_tree(forest_view(forest), 0, self.design().columns)); },
-          nb::arg("forest"))
-      .def(
-          "restore_position",
-          [](Bound& self, std::uint64_t stream, std::uint64_t stored_trees, bool stored, std::vector<std::uint64_t> turns,
-             std::vector<std::uint64_t> accepted) { self.restore(ChainPosition{stream, stored_trees, stored, std::move(turns), std::move(accepted)}); },
-          nb::arg("stream"), nb::arg("stored_trees"), nb::arg("stored"), nb::arg("turns"), nb::arg("accepted"));
+          nb::arg("forest"));
+  bind_chain_steps<Bound>(nb::borrow<nb::class_<Bound>>(module.attr(name)));
 }
 
 }  // namespace

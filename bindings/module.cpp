@@ -69,4 +69,5 @@ NB_MODULE(_core, module) {
   bind_cart(module);
   bind_predict(module);
   bind_slp(module);
+  bind_programs(module);
 }

@@ -105,17 +105,17 @@ std::uint64_t count_subsets(const Column& column, std::span<const Row> rows, Row
   return completions(light, levels, 1, levels.rows[0], 0, min_leaf);
 }
 
-std::uint64_t draw_subset(const Column& column, std::span<const Row> rows, Row min_leaf, Stream& stream, AdmissibleBuffers& buffers) {
+std::uint64_t nth_subset(const Column& column, std::span<const Row> rows, Row min_leaf, std::uint64_t n, AdmissibleBuffers& buffers) {
   const Levels levels = count_levels(column, rows);
   const LightSubsets light(levels, min_leaf, buffers.light);
   std::uint64_t subset = 1, left = levels.rows[0], right = 0;
   for (std::uint32_t level = 1; level < levels.count; ++level) {
     const std::uint64_t to_left = completions(light, levels, level + 1, left + levels.rows[level], right, min_leaf);
-    const std::uint64_t all = completions(light, levels, level, left, right, min_leaf);
-    if (stream.below(all) < to_left) {
+    if (n < to_left) {
       subset |= std::uint64_t{1} << level;
       left += levels.rows[level];
     } else {
+      n -= to_left;
       right += levels.rows[level];
     }
   }
@@ -136,17 +136,22 @@ bool has_rule(const Column& column, std::span<const Row> rows, Row min_leaf, Adm
   return column_rules(column, rows, min_leaf, buffers).count > 0;
 }
 
-Rule draw_rule(const Column& column, std::uint32_t feature, const ColumnRules& rules, std::span<const Row> rows, Row min_leaf, Stream& stream,
-               AdmissibleBuffers& buffers) {
+Rule nth_rule(const Column& column, std::uint32_t feature, const ColumnRules& rules, std::span<const Row> rows, Row min_leaf, std::uint64_t n,
+              AdmissibleBuffers& buffers) {
   Rule rule{.feature = feature};
   if (column.categorical) {
-    rule.subset = draw_subset(column, rows, min_leaf, stream, buffers);
+    rule.subset = nth_subset(column, rows, min_leaf, n, buffers);
     return rule;
   }
-  const std::uint64_t place = stream.below(rules.count), right = rules.right_end - rules.right_begin;
-  rule.missing_left = place >= right;
-  rule.cut = static_cast<std::uint32_t>(rule.missing_left ? rules.left_begin + (place - right) : rules.right_begin + place);
+  const std::uint64_t right = rules.right_end - rules.right_begin;
+  rule.missing_left = n >= right;
+  rule.cut = static_cast<std::uint32_t>(rule.missing_left ? rules.left_begin + (n - right) : rules.right_begin + n);
   return rule;
+}
+
+Rule draw_rule(const Column& column, std::uint32_t feature, const ColumnRules& rules, std::span<const Row> rows, Row min_leaf, Stream& stream,
+               AdmissibleBuffers& buffers) {
+  return nth_rule(column, feature, rules, rows, min_leaf, stream.below(rules.count), buffers);
 }
 
 }  // namespace baytree

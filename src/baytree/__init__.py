@@ -6,7 +6,7 @@ from importlib import import_module
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
-from . import datasets
+from . import datasets, slp
 from .data import Design, make_design, read
 from .errors import FileError, InputError
 from .leaves import Categorical, Gaussian
@@ -41,6 +41,7 @@ __all__ = [
     "read",
     "resume",
     "sample",
+    "slp",
 ]
 
 # The estimators import scikit-learn, which takes a second; the rest of baytree does without.

@@ -18,13 +18,14 @@ from .posterior import Posterior
 from .priors import GrowTree
 from .proposals import ProposalSpec
 from .sampling import sample
+from .slp import Program
 from .tables import table_of
 
 _PARAMETERS = """
     Parameters
     ----------
-    prior : GrowTree, optional
-        The prior over trees; ``GrowTree()`` by default.
+    prior : GrowTree or Program, optional
+        The prior over trees; ``GrowTree()`` by default. A program comes from `baytree.slp.load`.
     leaf : {leaf}, optional
         The leaf model; ``{leaf}()`` by default.
     proposal : str or mapping of str to float
@@ -60,7 +61,7 @@ class _CART(BaseEstimator):
 
     def __init__(
         self,
-        prior: GrowTree | None = None,
+        prior: GrowTree | Program | None = None,
         leaf: Categorical | Gaussian | None = None,
         proposal: ProposalSpec = "auto",
         chains: int = 4,

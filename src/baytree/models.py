@@ -10,12 +10,15 @@ from . import _core
 from .data import Design
 from .errors import InputError, is_number
 from .leaves import Categorical, Gaussian, leaf_from_dict
-from .native import native_design
-from .priors import GrowTree, prior_from_dict
+from .native import native_design, vocabulary
+from .priors import GrowTree
 from .proposals import ProposalSpec, parse_proposal
-from .trees import Tree, tree_of
+from .slp import Program, parse_kernel
+from .trees import Tree, forest_from_lists, forest_to_lists, tree_of
 
-Chain = _core.CategoricalChain | _core.GaussianChain
+TreeChain = _core.CategoricalChain | _core.GaussianChain
+ProgramChain = _core.CategoricalProgramChain | _core.GaussianProgramChain
+Chain = TreeChain | ProgramChain
 
 
 @dataclass(frozen=True)
@@ -24,33 +27,41 @@ class CART:
 
     Parameters
     ----------
-    prior : GrowTree
-        The prior over trees.
+    prior : GrowTree or Program
+        The prior over trees; a program's goal is ``cart(T)``.
     leaf : Categorical or Gaussian, optional
         The leaf model; by default what suits the response.
     proposal : str or mapping of str to float
-        What the chain proposes: see `baytree.proposals.parse_proposal`.
+        What the chain proposes: see `baytree.proposals.parse_proposal` and, with a program as prior,
+        `baytree.slp.parse_kernel`.
     power : float
         The power of the likelihood: 1 gives the posterior, 0 the prior.
     """
 
-    prior: GrowTree = field(default_factory=GrowTree)
+    prior: GrowTree | Program = field(default_factory=GrowTree)
     leaf: Categorical | Gaussian | None = None
     proposal: ProposalSpec = "auto"
     power: float = 1.0
 
     def __post_init__(self) -> None:
-        if not isinstance(self.prior, GrowTree):
-            raise InputError(f"prior={self.prior!r} is not a tree prior; give a GrowTree")
+        if not isinstance(self.prior, (GrowTree, Program)):
+            raise InputError(f"prior={self.prior!r} is not a tree prior; give a GrowTree, or a program by slp.load")
         if self.leaf is not None and not isinstance(self.leaf, (Categorical, Gaussian)):
             raise InputError(f"leaf={self.leaf!r} is not a leaf model; give Categorical(...) or Gaussian(...)")
         if not is_number(self.power) or not 0 <= self.power < float("inf"):
             raise InputError(f"power={self.power!r}: choose 0 or more; 1 is the posterior, 0 the prior")
-        parse_proposal(self.proposal)
+        self.components()
+
+    def components(self) -> tuple[Any, ...]:
+        """The proposals or kernels, with what was left open chosen."""
+        if isinstance(self.prior, GrowTree):
+            return parse_proposal(self.proposal)
+        program, semantics = self.prior.for_trees(), self.prior.semantics
+        return tuple(component.resolve(program, semantics) for component in parse_kernel(self.proposal))
 
     def resolve(self, design: Design) -> CART:
         """The model with everything that was left open chosen for this design."""
-        mixture = {str(component): component.weight for component in parse_proposal(self.proposal)}
+        mixture = {str(component): component.weight for component in self.components()}
         return replace(self, leaf=self._leaf(design), proposal=mixture)
 
     def _leaf(self, design: Design) -> Categorical | Gaussian:
@@ -60,10 +71,20 @@ class CART:
     def chains(self, design: Design, seed: int, chains: int) -> list[Chain]:
         """Chains at their first states, each a draw from the prior. They share the design and the leaf model."""
         native, leaf = native_design(design), self._leaf(design).native(design)
-        kind: Any = _core.CategoricalChain if design.classes is not None else _core.GaussianChain
-        components = [component.native() for component in parse_proposal(self.proposal)]
+        components = [component.native() for component in self.components()]
+        is_class = design.classes is not None
+        if isinstance(self.prior, GrowTree):
+            tree_chain: Any = _core.CategoricalChain if is_class else _core.GaussianChain
+            prior = self.prior.native()
+            return [
+                tree_chain(native, leaf, prior, components, float(self.power), seed, replica)
+                for replica in range(chains)
+            ]
+        program_chain: Any = _core.CategoricalProgramChain if is_class else _core.GaussianProgramChain
+        program, names = self.prior.for_trees(design), vocabulary(design.schema)
+        semantics, limits = getattr(_core.Semantics, self.prior.semantics), self.prior.limits.native()
         return [
-            kind(native, leaf, self.prior.native(), components, float(self.power), seed, replica)
+            program_chain(native, names, leaf, program, semantics, limits, components, float(self.power), seed, replica)
             for replica in range(chains)
         ]
 
@@ -77,8 +98,9 @@ class CART:
         tree : Tree or mapping
             A tree, or nested dictionaries as `Tree.from_dict` takes them.
         """
-        [chain] = self.chains(design, seed=0, chains=1)
-        chain.restore_tree(tree_of(design.schema, tree).forest().arrays())
+        # The likelihood knows no prior but for the fewest rows of a leaf.
+        [chain] = replace(self, prior=GrowTree(min_leaf=self.prior.min_leaf), proposal="auto").chains(design, 0, 1)
+        move_to(chain, tree_of(design.schema, tree))
         return chain.log_likelihood
 
     def to_dict(self) -> dict[str, Any]:
@@ -96,6 +118,28 @@ class CART:
     @classmethod
     def from_dict(cls, record: Mapping[str, Any]) -> CART:
         """The model that `to_dict` described."""
-        return cls(
-            prior_from_dict(record["prior"]), leaf_from_dict(record["leaf"]), record["proposal"], record["power"]
-        )
+        kinds: dict[str, Any] = {"grow_tree": GrowTree, "program": Program}
+        prior = kinds[record["prior"]["kind"]].from_dict(record["prior"])
+        return cls(prior, leaf_from_dict(record["leaf"]), record["proposal"], record["power"])
+
+
+def state_of(chain: Chain) -> dict[str, Any]:
+    """The tree or proof a chain is at, as JSON-safe values."""
+    if isinstance(chain, ProgramChain):
+        return {"choices": [list(choice) for choice in chain.choices()]}
+    return {"tree": forest_to_lists(chain.tree())}
+
+
+def restore(chain: Chain, state: Mapping[str, Any]) -> None:
+    """Put a chain where `state_of` found it."""
+    if isinstance(chain, ProgramChain):
+        chain.restore_choices([tuple(choice) for choice in state["choices"]])
+    else:
+        chain.restore_tree(forest_from_lists(state["tree"]).arrays())
+
+
+def move_to(chain: Chain, tree: Tree) -> None:
+    """Put a chain at a tree."""
+    if isinstance(chain, ProgramChain):
+        raise InputError("a chain over the proofs of a program cannot start at a tree, which may have many proofs")
+    chain.restore_tree(tree.forest().arrays())

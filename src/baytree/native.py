@@ -21,3 +21,13 @@ def native_columns(schema: Schema) -> _core.Design:
     for column in schema.columns:
         native.add_column(None, column.kind == "categorical", column.observed, column.has_missing)
     return native
+
+
+def vocabulary(schema: Schema | None) -> _core.Vocabulary:
+    """What people call the columns, their cuts and their levels; empty without a schema."""
+    columns = () if schema is None else schema.columns
+    return _core.Vocabulary(
+        [column.name for column in columns],
+        [[] if column.kind == "categorical" else [float(cut) for cut in column.cuts] for column in columns],
+        [[str(level) for level in column.levels] if column.kind == "categorical" else [] for column in columns],
+    )

@@ -66,8 +66,7 @@ class GrowTree:
             "rule": self.rule,
         }
 
-
-def prior_from_dict(record: Mapping[str, Any]) -> GrowTree:
-    """The prior that `to_dict` described."""
-    kinds = {"grow_tree": GrowTree}
-    return kinds[record["kind"]](**{name: value for name, value in record.items() if name != "kind"})
+    @classmethod
+    def from_dict(cls, record: Mapping[str, Any]) -> GrowTree:
+        """The prior that `to_dict` described."""
+        return cls(**{name: value for name, value in record.items() if name != "kind"})

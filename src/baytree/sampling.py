@@ -19,12 +19,12 @@ import numpy as np
 
 from .data import Design
 from .errors import FileError, InputError
-from .models import CART, Chain
+from .models import CART, Chain, move_to, restore, state_of
 from .posterior import Part, Plan, Posterior, model_header, read_header, read_parts
+from .priors import GrowTree
 from .progress import Progress
-from .proposals import parse_proposal
 from .storage import ModelWriter, open_model, partial_path
-from .trees import Tree, forest_from_lists, forest_to_lists, tree_of
+from .trees import Tree, tree_of
 
 # Chains run this long before Python looks at progress and Ctrl-C.
 BLOCK_SECONDS = 0.1
@@ -184,14 +184,14 @@ class _Run:
 
     def start_at(self, tree: Tree | Mapping[str, Any]) -> None:
         """Put every chain at one tree."""
-        arrays = tree_of(self.schema, tree).forest().arrays()
+        start = tree_of(self.schema, tree)
         for chain in self.chains:
-            chain.restore_tree(arrays)
+            move_to(chain, start)
 
     def go_on_from(self, states: Sequence[Mapping[str, Any]], parts: Sequence[Sequence[Part]]) -> None:
         """Put every chain where it stopped, and its draws before the ones to come."""
         for number, (chain, state) in enumerate(zip(self.chains, states, strict=True)):
-            chain.restore_tree(forest_from_lists(state["tree"]).arrays())
+            restore(chain, state)
             chain.restore_position(*(state[name] for name in POSITION))
             self.parts[number] = list(parts[number])
         self.warmed, self.drawn, self.toward = (states[0][name] for name in ("warmed", "drawn", "toward"))
@@ -281,7 +281,8 @@ class _Run:
         """Everything a chain needs to go on exactly where it is, as JSON-safe values."""
         return [
             dict(zip(POSITION, chain.position(), strict=True))
-            | {"tree": forest_to_lists(chain.tree()), "warmed": self.warmed, "drawn": self.drawn, "toward": self.toward}
+            | state_of(chain)
+            | {"warmed": self.warmed, "drawn": self.drawn, "toward": self.toward}
             for chain in self.chains
         ]
 
@@ -326,7 +327,7 @@ def _require_design(design: Any) -> None:
 
 def _warn_of_standstill(model: CART, design: Design) -> None:
     """Say where the chains cannot reach all trees, or none but a single leaf."""
-    if all(component.keeps_shape for component in parse_proposal(model.proposal)):
+    if isinstance(model.prior, GrowTree) and all(component.keeps_shape for component in model.components()):
         warnings.warn("these proposals never change the shape of a tree; add uc or birth_death", stacklevel=3)
     if design.rows < 2 * model.prior.min_leaf:
         least = model.prior.min_leaf

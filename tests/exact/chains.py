@@ -16,11 +16,12 @@ from exact.spaces import Space
 ProposalSpec = str | Mapping[str, float]
 
 
-def model(space: Space, proposal: ProposalSpec, power: float = 1.0) -> bt.CART:
-    """The space's prior and leaf model, as baytree has them."""
+def model(space: Space, proposal: ProposalSpec, power: float = 1.0, program: bt.slp.Program | None = None) -> bt.CART:
+    """The space's prior, or a program that says the same, and its leaf model, as baytree has them."""
     prior, leaf = space.prior, space.leaf
+    native = bt.GrowTree(alpha=prior.alpha, beta=prior.beta, min_leaf=prior.min_leaf, rule=prior.rule)
     return bt.CART(
-        prior=bt.GrowTree(alpha=prior.alpha, beta=prior.beta, min_leaf=prior.min_leaf, rule=prior.rule),
+        prior=program or native,
         leaf=bt.Categorical(concentration=leaf.concentration)
         if isinstance(leaf, Dirichlet)
         else bt.Gaussian(mean=leaf.mean, kappa=leaf.kappa, nu=leaf.nu, scale=leaf.scale),
@@ -39,13 +40,14 @@ def run(
     thin: int,
     seed: int,
     start: Tree | None = None,
+    program: bt.slp.Program | None = None,
 ) -> NDArray[np.int64]:
     """Draws as positions in the enumeration, (chains, draws).
 
     Every draw must be a tree of the space and must carry the log prior and log likelihood that the enumeration gives.
     """
     post = bt.sample(
-        model(space, proposal, power),
+        model(space, proposal, power, program),
         space.design,
         warmup=1000,
         draws=draws,

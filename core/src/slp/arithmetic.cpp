@@ -105,18 +105,18 @@ std::optional<double> evaluate(const Source& source, TermId expression, std::spa
   return value && std::isfinite(*value) ? value : std::nullopt;
 }
 
-std::optional<Interval> bounds(const Source& source, TermId expression) {
+std::optional<Interval> bounds(const Source& source, TermId expression, Interval variables) {
   const Term& term = source.terms[expression];
-  if (term.kind == Kind::variable) return Interval{0.0, infinite};
+  if (term.kind == Kind::variable) return variables;
   if (term.kind != Kind::compound) {
     const auto value = value_of(source, expression, {});
     return value ? std::optional<Interval>({*value, *value}) : std::nullopt;
   }
   const std::string& name = source.symbols.name(term.name);
-  const auto first = bounds(source, source.terms.argument(expression, 0));
+  const auto first = bounds(source, source.terms.argument(expression, 0), variables);
   if (!first || term.arity > 2) return std::nullopt;
   if (term.arity == 1) return apply(name, 1.0) ? std::optional(combine(name, *first)) : std::nullopt;
-  const auto second = bounds(source, source.terms.argument(expression, 1));
+  const auto second = bounds(source, source.terms.argument(expression, 1), variables);
   return second && apply(name, 1.0, 1.0) ? std::optional(combine(name, *first, *second)) : std::nullopt;
 }
 

@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <limits>
 #include <set>
 
 #include "baytree/slp/arithmetic.hpp"
 #include "baytree/slp/builtins.hpp"
+#include "baytree/slp/spelling.hpp"
 
 namespace baytree::slp {
 namespace {
@@ -18,21 +20,6 @@ std::string number_text(double value) {
   char buffer[32];
   std::snprintf(buffer, sizeof buffer, "%.6g", value);
   return buffer;
-}
-
-/// The number of letters to insert, delete, replace or exchange with a neighbour to make one word of the other.
-std::size_t distance(const std::string& a, const std::string& b) {
-  std::vector<std::vector<std::size_t>> d(a.size() + 1, std::vector<std::size_t>(b.size() + 1));
-  for (std::size_t i = 0; i <= a.size(); ++i)
-    for (std::size_t j = 0; j <= b.size(); ++j) {
-      if (i == 0 || j == 0) {
-        d[i][j] = i + j;
-        continue;
-      }
-      d[i][j] = std::min({d[i - 1][j] + 1, d[i][j - 1] + 1, d[i - 1][j - 1] + (a[i - 1] != b[j - 1])});
-      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) d[i][j] = std::min(d[i][j], d[i - 2][j - 2] + 1);
-    }
-  return d[a.size()][b.size()];
 }
 
 class Linter {
@@ -94,12 +81,16 @@ class Linter {
     if (labelled.empty()) return;
     const std::string name = program_.name(predicate.indicator);
     if (unlabelled) warn(place(unlabelled->head), name + " has clauses with labels and this one without; label all of them or none");
-    for (const Clause* clause : labelled) check_sign(*clause);
+    // Depths, sizes and counts are 0 or more; a variable that is itself a label is a probability.
+    const bool is_probability =
+        std::any_of(labelled.begin(), labelled.end(), [&](const Clause* clause) { return source().terms[*clause->label].kind == Kind::variable; });
+    const Interval variables{0.0, is_probability ? 1.0 : std::numeric_limits<double>::infinity()};
+    for (const Clause* clause : labelled) check_sign(*clause, variables);
     if (!unlabelled) check_sum(name, labelled);
   }
 
-  void check_sign(const Clause& clause) {
-    const auto range = bounds(source(), *clause.label);
+  void check_sign(const Clause& clause, Interval variables) {
+    const auto range = bounds(source(), *clause.label, variables);
     const std::string text = write(source(), *clause.label, program_.sentence(clause).variables);
     if (!range) {
       problems_.push_back({Problem::Severity::error, place(*clause.label), "the label " + text + " is not arithmetic"});
@@ -168,9 +159,7 @@ class Linter {
     for (const auto& [indicator, where] : first_call_) {
       if (program_.predicates.contains(indicator) || meaning(indicator) != Meaning::ordinary) continue;
       const std::string name = program_.name(indicator);
-      const auto nearest =
-          std::min_element(names.begin(), names.end(), [&](const std::string& a, const std::string& b) { return distance(name, a) < distance(name, b); });
-      const std::string hint = 3 * distance(name, *nearest) <= source().symbols.name(indicator.first).size() ? "; did you mean " + *nearest + "?" : "";
+      const std::string hint = suggestion(name, names, source().symbols.name(indicator.first).size());
       problems_.push_back({Problem::Severity::error, where, name + " is not defined" + hint});
     }
   }
@@ -208,6 +197,26 @@ class Linter {
     return program_.indicator(goal);
   }
 
+  /// Whether the first goal is the predicate itself, called with a part of one of its arguments: that ends when there are no more parts.
+  bool takes_apart(const Clause& clause) const {
+    if (!clause.body) return false;
+    const Terms& terms = source().terms;
+    const TermId goal = as_call(program_, goals_of(program_, *clause.body).front()).goal;
+    if (terms[goal].kind != Kind::compound || program_.indicator(goal) != program_.indicator(clause.head)) return false;
+    for (std::uint32_t i = 0; i < terms[goal].arity; ++i) {
+      const TermId given = terms.argument(goal, i), own = terms.argument(clause.head, i);
+      if (terms[given].kind != Kind::variable || terms[own].kind != Kind::compound) continue;
+      std::vector<TermId> pending{own};
+      while (!pending.empty()) {
+        const TermId part = pending.back();
+        pending.pop_back();
+        if (terms[part].kind == Kind::variable && terms[part].variable == terms[given].variable) return true;
+        for (std::uint32_t j = terms[part].arity; j-- > 0;) pending.push_back(terms.argument(part, j));
+      }
+    }
+    return false;
+  }
+
   /// A clause whose first goal leads back to itself through unlabelled predicates alone does not end.
   void check_left_recursion(const Predicate& predicate) {
     for (const std::size_t number : predicate.clauses) {
@@ -215,6 +224,7 @@ class Linter {
       if (clause.is_labelled()) continue;
       std::set<Indicator> seen;
       std::vector<Indicator> pending;
+      if (takes_apart(clause)) continue;
       if (const auto first = first_goal(clause)) pending.push_back(*first);
       while (!pending.empty()) {
         const Indicator next = pending.back();

@@ -10,7 +10,7 @@ namespace {
 /// The sentence cannot be read; the problem has been reported.
 struct Unreadable {};
 
-// Whoever walks a term recurses as deep as it nests; each level costs stack, under the sanitizers some kilobytes. Conjunctions are walked by loops.
+// Whoever walks a term recurses as deep as it nests; each level costs stack, under the sanitizers some kilobytes. Conjunctions and lists are walked by loops.
 constexpr std::size_t deepest_nesting = 400;
 
 struct Read {
@@ -107,7 +107,7 @@ class Parser {
     const Symbol name = out_.symbols.intern(token_.text);
     advance();
     const TermId args[] = {left, term(found.right).term};
-    return out_.terms.compound(name, args, place);
+    return compound(name, args, place);
   }
 
   /// a, b, c, … by a loop: a body may have more goals than the stack has room for.
@@ -127,7 +127,7 @@ class Parser {
     }
     for (auto link = links.rbegin(); link != links.rend(); ++link) {
       const TermId args[] = {link->operand, last};
-      last = out_.terms.compound(link->name, args, link->place);
+      last = compound(link->name, args, link->place);
     }
     return last;
   }
@@ -164,7 +164,7 @@ class Parser {
         advance();
         const TermId inside = term(highest_priority).term;
         expect(TokenKind::close_braces, "}", token);
-        return {out_.terms.compound(common_.braces, {&inside, 1}, token.place), 0};
+        return {compound(common_.braces, {&inside, 1}, token.place), 0};
       }
       case TokenKind::atom:
         advance();
@@ -172,6 +172,20 @@ class Parser {
       default:
         fail(token.place, "a term is missing before " + describe(token));
     }
+  }
+
+  TermId compound(Symbol name, std::span<const TermId> args, Place place) {
+    const bool is_chain = args.size() == 2 && (name == common_.comma || name == common_.dot);
+    std::uint32_t height = 0;
+    for (std::size_t i = 0; i < args.size(); ++i) {
+      const std::uint32_t below = args[i] < heights_.size() ? heights_[args[i]] : 0;
+      height = std::max(height, is_chain && i == 1 ? below : below + 1);
+    }
+    if (height > deepest_nesting) fail(place, "this is nested too deeply");
+    const TermId id = out_.terms.compound(name, args, place);
+    heights_.resize(id + 1);
+    heights_[id] = height;
+    return id;
   }
 
   TermId atom(const Token& token) { return out_.terms.add({.kind = Kind::atom, .name = out_.symbols.intern(token.text), .place = token.place}); }
@@ -205,7 +219,7 @@ class Parser {
       // As an argument a prefix operator binds no more loosely than its place allows.
       const int priority = std::min(found->priority, most);
       const TermId operand = term(std::min(found->right, most)).term;
-      return {out_.terms.compound(out_.symbols.intern(token.text), {&operand, 1}, token.place), priority};
+      return {compound(out_.symbols.intern(token.text), {&operand, 1}, token.place), priority};
     }
     if (infix_operator(token.text) && starts_term()) fail(token.place, "'" + token.text + "' has nothing on its left");
     return {atom(token), 0};
@@ -220,7 +234,7 @@ class Parser {
       args.push_back(term(argument_priority).term);
     } while (token_.kind == TokenKind::comma);
     expect(TokenKind::close, ")", open);
-    return {out_.terms.compound(out_.symbols.intern(token.text), args, token.place), 0};
+    return {compound(out_.symbols.intern(token.text), args, token.place), 0};
   }
 
   TermId list(const Token& open) {
@@ -243,7 +257,7 @@ class Parser {
     expect(TokenKind::close_list, "]", open);
     for (auto item = items.rbegin(); item != items.rend(); ++item) {
       const TermId args[] = {*item, rest};
-      rest = out_.terms.compound(common_.dot, args, out_.terms[*item].place);
+      rest = compound(common_.dot, args, out_.terms[*item].place);
     }
     return rest;
   }
@@ -263,6 +277,7 @@ class Parser {
   Token token_;
   Sentence sentence_;
   std::size_t depth_ = 0;
+  std::vector<std::uint32_t> heights_;  // of the terms so far; 0 for those without arguments
 };
 
 }  // namespace

@@ -23,6 +23,7 @@ class Reader {
     }
     if (terms().is(term, common_.colon, 2)) {
       clause.label = terms().argument(term, 0);
+      clause.label_end = terms()[term].place;
       term = terms().argument(term, 1);
       if (terms().is(term, common_.colon, 2)) {
         const auto items = list_items(program_.source, terms().argument(term, 0));

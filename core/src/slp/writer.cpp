@@ -57,7 +57,8 @@ std::string real_text(double value) {
 
 class Writer {
  public:
-  Writer(const Source& source, std::span<const Symbol> variables) : source_(source), variables_(variables) {}
+  Writer(const Source& source, std::span<const Symbol> variables, Style style)
+      : source_(source), variables_(variables), comma_(style == Style::spaced ? ", " : ","), close_(style != Style::spaced), plain_(style == Style::plain) {}
 
   void write(TermId id, int most) {
     const Term& term = source_.terms[id];
@@ -73,7 +74,9 @@ class Writer {
         return;
       case Kind::atom:
         // An operator standing alone as an operand would be read as one.
-        if (infix_operator(name(term)) || prefix_operator(name(term)))
+        if (plain_)
+          text += name(term);
+        else if (infix_operator(name(term)) || prefix_operator(name(term)))
           text += "(" + atom_text(name(term)) + ")";
         else
           text += atom_text(name(term));
@@ -101,8 +104,11 @@ class Writer {
       parenthesised(found->priority > most, [&] {
         if (name(term) == ",") return conjunction(id, *found);
         write(source_.terms.argument(id, 0), found->left);
-        text += " " + name(term) + " ";
+        infix(name(term));
+        const std::size_t right = text.size();
         write(source_.terms.argument(id, 1), found->right);
+        // Two signs side by side would be read as one.
+        if (close_ && text.size() > right && text[right - 1] != ' ' && (is_sign(text[right]) || text[right] == '(')) text.insert(right, " ");
       });
       return;
     }
@@ -113,18 +119,23 @@ class Writer {
       });
       return;
     }
-    text += functor_text(name(term)) + "(";
+    text += (plain_ ? name(term) : functor_text(name(term))) + "(";
     for (std::uint32_t i = 0; i < term.arity; ++i) {
-      if (i > 0) text += ", ";
+      if (i > 0) text += comma_;
       write(source_.terms.argument(id, i), argument_priority);
     }
     text += ")";
   }
 
+  void infix(const std::string& sign) {
+    const bool needs_space = !close_ || !is_sign(sign[0]) || (!text.empty() && is_sign(text.back())) || sign == ":-" || sign == "->";
+    text += needs_space ? " " + sign + " " : sign;
+  }
+
   void conjunction(TermId id, const Operator& comma) {
     for (; source_.terms[id].arity == 2 && name(source_.terms[id]) == ","; id = source_.terms.argument(id, 1)) {
       write(source_.terms.argument(id, 0), comma.left);
-      text += ", ";
+      text += comma_;
     }
     write(id, comma.right);
   }
@@ -141,10 +152,10 @@ class Writer {
     for (; source_.terms[id].kind == Kind::compound && name(source_.terms[id]) == "[|]" && source_.terms[id].arity == 2; id = source_.terms.argument(id, 1)) {
       text += separator;
       write(source_.terms.argument(id, 0), argument_priority);
-      separator = ", ";
+      separator = comma_;
     }
     if (source_.terms[id].kind != Kind::atom || name(source_.terms[id]) != "[]") {
-      text += " | ";
+      text += close_ ? "|" : " | ";
       write(id, argument_priority);
     }
     text += "]";
@@ -152,12 +163,14 @@ class Writer {
 
   const Source& source_;
   std::span<const Symbol> variables_;
+  const char* comma_;
+  bool close_, plain_;
 };
 
 }  // namespace
 
-std::string write(const Source& source, TermId term, std::span<const Symbol> variables) {
-  Writer writer(source, variables);
+std::string write(const Source& source, TermId term, std::span<const Symbol> variables, Style style) {
+  Writer writer(source, variables, style);
   writer.write(term, highest_priority);
   return std::move(writer.text);
 }

@@ -1,4 +1,4 @@
-"""The command line: ``baytree fit``, ``predict``, ``show``, ``data`` and ``slp``."""
+"""The command line: ``baytree fit``, ``predict``, ``show``, ``data``, ``slp`` and ``reproduce``."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from . import data, fit, predict, show, slp
+from . import data, fit, predict, reproduce, show, slp
 from .errors import EXIT_CODES, WRONG_INPUT
 from .output import Output
 
@@ -62,6 +62,7 @@ app.command("predict")(predict.command)
 app.command("show")(show.command)
 app.command("data")(data.command)
 app.add_typer(slp.app, name="slp")
+app.add_typer(reproduce.app, name="reproduce")
 
 
 def _print_version(wanted: bool) -> None:

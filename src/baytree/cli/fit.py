@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from ..data import Design
     from ..models import CART
     from ..posterior import Posterior
+    from ..slp import Program
     from ..summary import Summary
     from .output import Output
 
@@ -49,6 +50,13 @@ class RuleChoice(StrEnum):
 
     VARIABLE = "variable"
     UNIFORM = "uniform"
+
+
+class SemanticsChoice(StrEnum):
+    """What it means that a program's choice leads nowhere."""
+
+    BACKTRACK = "backtrack"
+    REJECT = "reject"
 
 
 def _cuts(text: str) -> int | None:
@@ -99,6 +107,16 @@ def command(
         str, typer.Option(metavar="N|all", help="The most cut points of a numeric column.", rich_help_panel=DATA)
     ] = "255",
     model: Annotated[Family, typer.Option(help="cart: one tree.", rich_help_panel=MODEL)] = Family.CART,
+    prior: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE.slp", help="A logic program as the prior, yours or a shipped one.", rich_help_panel=MODEL
+        ),
+    ] = None,
+    semantics: Annotated[
+        SemanticsChoice,
+        typer.Option(help="Of --prior: what a choice that fails means.", rich_help_panel=MODEL),
+    ] = SemanticsChoice.BACKTRACK,
     alpha: Annotated[float, typer.Option(help="Probability that the root splits.", rich_help_panel=MODEL)] = 0.95,
     beta: Annotated[
         float, typer.Option(help="How fast that falls with depth: alpha / (1 + depth)^beta.", rich_help_panel=MODEL)
@@ -111,7 +129,8 @@ def command(
     proposal: Annotated[
         str,
         typer.Option(
-            help="auto, uc, q0, 'cycle(n)', birth_death, change, swap, or several with weights: uc=2,change=1",
+            help="auto, uc, q0, 'cycle(n)', birth_death, change, swap, or several with weights: uc=2,change=1; "
+            "with --prior: auto, subtree, sequence, address, independent, 'cycle(n)'",
             rich_help_panel=SAMPLING,
         ),
     ] = "auto",
@@ -145,7 +164,10 @@ def command(
 
         # Whatever can be refused is refused before the table is read.
         path = out or _default_out(file)
-        tree_model = CART(prior=GrowTree(alpha, beta, min_leaf, rule.value), proposal=proposal)
+        if prior is None:
+            tree_model = CART(prior=GrowTree(alpha, beta, min_leaf, rule.value), proposal=proposal)
+        else:
+            tree_model = CART(prior=_program(context, prior, semantics), proposal=proposal)
         cuts = _cuts(max_cuts)
         _require_numbers({"chains": chains, "draws": draws, "thin": thin}, warmup, seed)
         _require_place(path)
@@ -186,6 +208,16 @@ def command(
         if output.chatty:
             _say_learned(context, posterior, path, time.monotonic() - began, output)
         output.result(posterior.summary().to_dict() | {"file": str(file), "model_file": str(path)} if as_json else {})
+
+
+def _program(context: typer.Context, file: str, semantics: SemanticsChoice) -> Program:
+    """The program that is the prior; it says itself what the native prior's options would."""
+    from ..slp import load
+
+    for name in ("alpha", "beta", "min_leaf", "rule"):
+        if _given(context, name):
+            raise InputError(f"{_option(name)} is for the built-in prior; with --prior, write it into {file}")
+    return load(file, semantics.value)
 
 
 def _default_out(file: Path) -> Path:
@@ -236,7 +268,6 @@ def _telling_how_to_resume(context: typer.Context, path: Path) -> Iterator[None]
 def _require_same(context: typer.Context, path: Path, model: CART) -> None:
     """Refuse options that contradict the unfinished run: its settings stand."""
     from ..posterior import read_header
-    from ..proposals import parse_proposal
     from ..storage import open_model, partial_path
 
     if not partial_path(path).exists():
@@ -246,10 +277,10 @@ def _require_same(context: typer.Context, path: Path, model: CART) -> None:
         begun, _, plan = read_header(reader)
     settings: dict[str, Any] = {
         **{name: (context.params[name], getattr(plan, name)) for name in ("chains", "draws", "warmup", "thin", "seed")},
-        **{name: (value, begun.prior.to_dict()[name]) for name, value in model.prior.to_dict().items()},
+        **{name: (value, begun.prior.to_dict().get(name)) for name, value in model.prior.to_dict().items()},
+        "prior": tuple(one.prior.to_dict().get("text", "the built-in one") for one in (model, begun)),
         "proposal": tuple(
-            ",".join(sorted(f"{part}={part.weight:g}" for part in parse_proposal(spec)))
-            for spec in (model.proposal, begun.proposal)
+            ",".join(sorted(f"{part}={part.weight:g}" for part in one.components())) for one in (model, begun)
         ),
     }
     for name, (asked, stands) in settings.items():

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ..errors import InputError
 from .errors import WRONG_INPUT, session
+from .fit import SemanticsChoice
 
 if TYPE_CHECKING:
     from rich.text import Text
 
+    from ..data import Design
     from ..slp import Problem
 
 app = typer.Typer(help="Stochastic logic programs.", no_args_is_help=True, rich_markup_mode="rich")
@@ -41,6 +44,114 @@ def check(
         output.result({"file": str(file), "problems": [asdict(problem) for problem in problems]})
     if errors:
         raise typer.Exit(WRONG_INPUT)
+
+
+FileArgument = Annotated[str, typer.Argument(metavar="FILE", help="A program, yours or a shipped one.")]
+GoalArgument = Annotated[str, typer.Argument(metavar="GOAL", help="What to prove, such as 'cart(T)'.")]
+SemanticsOption = Annotated[
+    SemanticsChoice, typer.Option(help="What a choice that fails means: take it back, or draw all anew.")
+]
+SeedOption = Annotated[int, typer.Option(help="The same seed gives the same draws.")]
+TableOption = Annotated[
+    Path | None, typer.Option(metavar="TABLE", help="A table for the program to ask about; needs --target.")
+]
+TargetOption = Annotated[
+    str | None, typer.Option(metavar="COL", help="The column of the table that the program must not see.")
+]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
+
+
+@app.command()
+def sample(
+    file: FileArgument,
+    goal: GoalArgument,
+    n: Annotated[int, typer.Option("-n", help="How many.")] = 10,
+    seed: SeedOption = 0,
+    semantics: SemanticsOption = SemanticsChoice.BACKTRACK,
+    data: TableOption = None,
+    target: TargetOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Draw models from a program."""
+    with session(json=as_json) as output:
+        from ..slp import load
+        from ..slp.terms import to_json
+
+        _require_number("-n", n)
+        _require_number("--seed", seed, least=0)
+        models = load(file, semantics.value).sample(goal, n, seed, _design(data, target))
+        output.say(*map(_model_text, models))
+        output.result({"goal": goal, "models": [to_json(model) for model in models]})
+
+
+@app.command()
+def proof(
+    file: FileArgument,
+    goal: GoalArgument,
+    seed: SeedOption = 0,
+    semantics: SemanticsOption = SemanticsChoice.BACKTRACK,
+    data: TableOption = None,
+    target: TargetOption = None,
+    out: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="A .txt, .svg, .dot or .gv file to draw the proof into.")
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Draw one proof and its choices, as a tree."""
+    with session(json=as_json) as output:
+        from ..slp import load
+
+        _require_number("--seed", seed, least=0)
+        drawn = load(file, semantics.value).proof(goal, seed, _design(data, target))
+        if out is None:
+            output.say(drawn.to_text())
+        else:
+            drawn.save(out)
+            output.say(f"Proof written to {out}")
+        output.result(
+            {"goal": goal, "answer": drawn.answer, "log_probability": drawn.log_probability}
+            | {"calls": [asdict(call) for call in drawn.calls]}
+            | ({} if out is None else {"out": str(out)})
+        )
+
+
+@app.command()
+def explain(
+    file: FileArgument,
+    goal: GoalArgument = "cart(T)",
+    semantics: SemanticsOption = SemanticsChoice.BACKTRACK,
+    as_json: JsonOption = False,
+) -> None:
+    """Say which proposals are exact for a goal, which one a chain uses, and why."""
+    with session(json=as_json) as output:
+        from ..slp import load
+
+        text = load(file, semantics.value).explain(goal)
+        output.say(text)
+        output.result({"goal": goal, "explanation": text})
+
+
+def _require_number(option: str, number: int, least: int = 1) -> None:
+    if not least <= number < 2**63:
+        raise InputError(f"{option} {number}: choose a whole number, {least} or more")
+
+
+def _design(table: Path | None, target: str | None) -> Design | None:
+    if table is None and target is None:
+        return None
+    if table is None or target is None:
+        raise InputError("--data and --target belong together: the table, and the column to leave out")
+    from ..data import read
+
+    return read(table, target)
+
+
+def _model_text(model: Any) -> str:
+    from ..slp import term_text
+
+    if isinstance(model, dict):
+        return ", ".join(f"{name} = {term_text(value)}" for name, value in model.items()) or "yes"
+    return term_text(model)
 
 
 def _drawn(problem: Problem) -> Text:

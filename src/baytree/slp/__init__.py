@@ -1,5 +1,26 @@
-"""Stochastic logic programs: the language, and what may be wrong with a text of it."""
+"""Stochastic logic programs: knowledge as a prior over trees, or over anything a program derives."""
 
+from .kernels import parse_kernel
+from .posterior import ProgramPosterior
 from .problems import Problem, ProgramError, check, read_text, require_readable
+from .program import Estimate, Limits, Program, load
+from .proof import Call, Proof
+from .terms import Term, term_text
 
-__all__ = ["Problem", "ProgramError", "check", "read_text", "require_readable"]
+__all__ = [
+    "Call",
+    "Estimate",
+    "Limits",
+    "Problem",
+    "Program",
+    "ProgramError",
+    "ProgramPosterior",
+    "Proof",
+    "Term",
+    "check",
+    "load",
+    "parse_kernel",
+    "read_text",
+    "require_readable",
+    "term_text",
+]

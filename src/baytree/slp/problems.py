@@ -79,11 +79,22 @@ def check(text: str, *, file: str = "program", goal: str = "") -> list[Problem]:
     list of Problem
         In the order of their places.
     """
+    return problems_of(_core.check_program(text, goal), text, file)
+
+
+def problems_of(rows: Sequence[tuple[bool, int, int, str]], text: str, file: str, goal: str = "") -> list[Problem]:
+    """What the core found, each shown in its line; lines behind the text are those of the goal."""
     lines = text.split("\n")
     problems = []
-    for is_error, line, column, message in _core.check_program(text, goal):
-        shown = lines[line - 1].rstrip("\r") if line <= len(lines) else ""
-        problems.append(Problem("error" if is_error else "warning", file, line, column, message, shown))
+    for is_error, line, column, message in rows:
+        severity: Literal["error", "warning"] = "error" if is_error else "warning"
+        where = file
+        if line > len(lines):
+            where, line, lines_here = "goal", line - len(lines) - 1, goal.split("\n")
+        else:
+            lines_here = lines
+        shown = lines_here[line - 1].rstrip("\r") if 1 <= line <= len(lines_here) else ""
+        problems.append(Problem(severity, where, line, column, message, shown))
     return problems
 
 

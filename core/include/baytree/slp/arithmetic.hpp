@@ -16,7 +16,7 @@ struct Interval {
 /// to the power Y.
 std::optional<double> evaluate(const Source& source, TermId expression, std::span<const double> variables);
 
-/// Bounds of an expression whose variables are any numbers of 0 or more, as depths, sizes and counts are; nothing where a part of it is unknown.
-std::optional<Interval> bounds(const Source& source, TermId expression);
+/// Bounds of an expression given those of its variables; nothing where a part of it is unknown.
+std::optional<Interval> bounds(const Source& source, TermId expression, Interval variables);
 
 }  // namespace baytree::slp

@@ -27,7 +27,10 @@ struct Source {
 /// sentence that cannot be read is reported and left out, and reading goes on behind its full stop, so that all problems of a text are found at once.
 Source parse(std::string_view source, Problems& problems);
 
-/// A term as text that `parse` reads back; operators are written as such.
-std::string write(const Source& source, TermId term, std::span<const Symbol> variables);
+/// How a term is written: with spaces around operators, without those that nothing needs (x1-[leaf,leaf]), or so and without quotes.
+enum class Style : std::uint8_t { spaced, close, plain };
+
+/// A term as text that `parse` reads back unless it is plain; operators are written as such.
+std::string write(const Source& source, TermId term, std::span<const Symbol> variables, Style style = Style::spaced);
 
 }  // namespace baytree::slp

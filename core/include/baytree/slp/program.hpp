@@ -14,6 +14,7 @@ namespace baytree::slp {
 /// `Label : [Vars] : Head | Guard :- Body.`, every part but the head optional.
 struct Clause {
   std::optional<TermId> label;
+  Place label_end;  // where the sign behind it stands
   std::vector<TermId> label_variables;
   TermId head = 0;
   std::optional<TermId> guard;

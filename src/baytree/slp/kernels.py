@@ -1,0 +1,114 @@
+"""Kernels by name: how a chain over proofs moves."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from .. import _core
+from ..errors import InputError, is_number, unknown_choice
+
+NAMES = ("subtree", "sequence", "address", "independent", "cycle(n)")
+# What the same moves are called for native priors.
+SYNONYMS = {"uc": "auto", "q0": "independent"}
+
+KernelSpec = str | Mapping[str, float]
+Semantics = Literal["backtrack", "reject"]
+
+
+@dataclass(frozen=True)
+class Component:
+    """One kernel of a mixture.
+
+    Attributes
+    ----------
+    name : str
+        ``auto``, ``subtree``, ``sequence``, ``address``, ``independent`` or ``cycle``.
+    weight : float
+        How often it is used, relative to the others.
+    last : int
+        Of ``cycle``: it redraws at choice points 0 … last in turn.
+    mistake : str
+        A saboteur for the tests, spelled ``wrong:MISTAKE:NAME``.
+    """
+
+    name: str
+    weight: float = 1.0
+    last: int = 0
+    mistake: str = "none"
+
+    def __str__(self) -> str:
+        wrong = "" if self.mistake == "none" else f"wrong:{self.mistake}:"
+        return wrong + (f"cycle({self.last})" if self.name == "cycle" else self.name)
+
+    def resolve(self, program: _core.Program, semantics: Semantics) -> Component:
+        """The component with ``auto`` replaced by the kernel that suits the program best."""
+        if self.name != "auto":
+            return self
+        best = program.best_kernel(getattr(_core.Semantics, semantics))
+        return Component(best.name, self.weight, self.last, self.mistake)
+
+    def native(self) -> _core.KernelComponent:
+        """The component as the core takes it."""
+        kernel, mistake = getattr(_core.Kernel, self.name), getattr(_core.Mistake, self.mistake)
+        return _core.KernelComponent(kernel, self.weight, self.last, mistake)
+
+
+def parse_kernel(spec: KernelSpec) -> tuple[Component, ...]:
+    """The mixture of kernels that a person asked for.
+
+    Parameters
+    ----------
+    spec : str or mapping of str to float
+        A name; names with weights, as ``{"subtree": 2, "independent": 1}`` or ``"subtree=2,independent=1"``; or
+        ``"auto"``, the fastest kernel that is exact for the program. The names:
+
+        ``subtree``
+            redraw, at a choice point chosen uniformly, the smallest part of the proof that nothing else depends on
+        ``sequence``
+            redraw everything from a choice point on
+        ``address``
+            redraw what lies under a choice point, and keep all other choices where they still apply
+        ``independent``
+            redraw everything
+        ``cycle(n)``
+            redraw at choice points 0, 1, …, n in turn
+
+        ``uc`` and ``q0``, the names for native priors, mean ``auto`` and ``independent``.
+
+    Returns
+    -------
+    tuple of Component
+    """
+    if isinstance(spec, str):
+        parts = [part.partition("=") for part in spec.split(",")]
+        spec = {name.strip(): _weight(weight) if equals else 1.0 for name, equals, weight in parts}
+    if not isinstance(spec, Mapping) or not spec:
+        raise InputError(f"kernel {spec!r}: give a name, or names with weights such as {{'subtree': 2, 'address': 1}}")
+    return tuple(_component(name, weight) for name, weight in spec.items())
+
+
+def _component(text: str, weight: float) -> Component:
+    match = re.fullmatch(r"(?:wrong:(\w+):)?(?:(cycle)\((\d{1,9})\)|(\w+))", str(text))
+    name = (match[2] or match[4]) if match else ""
+    name = SYNONYMS.get(name, name)
+    known = name == "auto" or name in _core.Kernel.__members__
+    if (
+        not match
+        or not known
+        or (name == "cycle" and not match[2])
+        or (match[1] or "none") not in _core.Mistake.__members__
+    ):
+        raise unknown_choice("kernel", text, ("auto", *NAMES))
+    if not is_number(weight) or not 0 < weight < float("inf"):
+        raise InputError(f"kernel {text!r} has weight {weight!r}: choose a positive number, or leave it out")
+    return Component(name, float(weight), int(match[3] or 0), match[1] or "none")
+
+
+def _weight(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise InputError(f"kernel: {text!r} is not a weight; write NAME=NUMBER") from None
