@@ -47,6 +47,7 @@ lint: $(VENV)/lint-extra ## Check style and types
 
 bench: $(VENV)/installed ## Measure speed
 	$(BIN)/python -m benchmarks.cart
+	$(BIN)/python -m benchmarks.programs
 	$(BIN)/python -m benchmarks.memory
 
 sanitize: $(VENV)/pip ## Test the core under the address and undefined-behaviour sanitizers

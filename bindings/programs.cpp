@@ -27,13 +27,13 @@ using Choice = std::tuple<std::uint64_t, std::uint64_t, std::uint64_t>;
 std::vector<Choice> to_choices(const std::vector<slp::Event>& events) {
   std::vector<Choice> choices;
   for (const slp::Event& event : events)
-    if (event.is_choice) choices.emplace_back(event.address, event.chosen.id, event.chosen.detail);
+    if (event.is_choice) choices.emplace_back(event.goal.address, event.chosen.id, event.chosen.detail);
   return choices;
 }
 
 std::vector<slp::Event> from_choices(const std::vector<Choice>& choices) {
   std::vector<slp::Event> events;
-  for (const auto& [address, option, detail] : choices) events.push_back({.is_choice = true, .address = address, .chosen = {option, detail}});
+  for (const auto& [address, option, detail] : choices) events.push_back({.is_choice = true, .goal = {.address = address}, .chosen = {option, detail}});
   return events;
 }
 
@@ -404,7 +404,7 @@ void bind_programs(nb::module_& module) {
               if (out.size() == most) throw InputError("there are more than " + std::to_string(most) + " derivations, too many to list");
               std::vector<std::uint64_t> clauses;
               for (const slp::Event& event : self.machine.events())
-                if (event.is_choice && !event.is_draw) clauses.push_back(event.chosen.id);
+                if (event.is_choice && !event.goal.is_draw) clauses.push_back(event.chosen.id);
               out.emplace_back(succeeded ? self.text() : "", succeeded, std::move(clauses));
               return true;
             });

@@ -25,7 +25,8 @@ using namespace baytree;
 using slp::Event;
 using slp::Machine;
 
-/// Options: `t` there is a table, `r` the semantics is reject, `m` there is hardly any memory; all of them together seed the random numbers.
+/// Options: `t` there is a table, `r` the semantics is reject, `m` there is hardly any memory, `l` the chains are long; all of them
+/// together seed the random numbers.
 struct Input {
   std::string_view program, goal, options;
   bool has(char option) const { return options.find(option) != std::string_view::npos; }
@@ -36,7 +37,6 @@ slp::Limits limits_of(const Input& input) { return {.steps = 20'000, .depth = 1'
 constexpr slp::Limits ample{.steps = 1'000'000, .depth = 100'000, .memory = std::size_t{64} << 20};
 constexpr std::size_t most_proofs = 60;
 constexpr std::size_t most_parts = 500;
-constexpr int most_steps = 12;
 
 void expect(bool holds, const char* what, const std::string& detail = {}) {
   if (holds) return;
@@ -47,7 +47,7 @@ void expect(bool holds, const char* what, const std::string& detail = {}) {
 /// Random numbers that come to an end: a kernel may try again as long as it likes.
 class LimitedChance final : public slp::Chance {
  public:
-  explicit LimitedChance(std::uint64_t seed) : stream_(seed, Role::chain, 0), chance_(stream_) {}
+  LimitedChance(std::uint64_t seed, std::uint64_t most) : stream_(seed, Role::chain, 0), chance_(stream_), left_(most) {}
 
   double uniform() override { return spend().uniform(); }
   std::uint64_t below(std::uint64_t n) override { return spend().below(n); }
@@ -62,7 +62,7 @@ class LimitedChance final : public slp::Chance {
 
   Stream stream_;
   slp::StreamChance chance_;
-  std::uint64_t left_ = 2'000;
+  std::uint64_t left_;
 };
 
 /// Numeric, missing, constant and categorical columns.
@@ -126,8 +126,10 @@ struct Prover {
 
   /// The answer, with what a node is in place of its number, which depends on what was tried before.
   std::string text() {
+    std::vector<slp::Cell> answers;
+    for (std::size_t i = 0; i < machine.code().goal_variables.size(); ++i) answers.push_back(machine.answer(i));
     std::string out;
-    for (std::size_t i = 0; i < machine.code().goal_variables.size(); ++i) out += machine.store().text(machine.answer(i), most_parts) + ";";
+    for (const std::string& text : machine.store().texts(answers, most_parts)) out += text + ";";
     if (!nodes) return out;
     constexpr std::string_view word = "node(";
     for (std::size_t at = out.find(word); at != std::string::npos; at = out.find(word, at + 1)) {
@@ -150,7 +152,7 @@ using Choices = std::vector<std::tuple<std::uint64_t, std::uint64_t, std::uint64
 Choices choices_of(const std::vector<Event>& events) {
   Choices choices;
   for (const Event& event : events)
-    if (event.is_choice) choices.emplace_back(event.address, event.chosen.id, event.chosen.detail, event.options, event.probability);
+    if (event.is_choice) choices.emplace_back(event.goal.address, event.chosen.id, event.chosen.detail, event.options, event.probability);
   return choices;
 }
 
@@ -196,7 +198,7 @@ void follow_wrong(const slp::Prepared& program, const Input& input, std::vector<
     Event& event = events[stream.below(events.size())];
     if (stream.bernoulli(0.5)) event.chosen.id = stream.below(1'100);
     if (stream.bernoulli(0.5)) event.chosen.detail = stream.below(~std::uint64_t{0});
-    if (stream.bernoulli(0.1)) event.address = stream.below(~std::uint64_t{0});
+    if (stream.bernoulli(0.1)) event.goal.address = stream.below(~std::uint64_t{0});
     try {
       other.machine.follow(events);
       other.text();
@@ -216,21 +218,25 @@ void walk(const slp::Prepared& program, const Input& input, slp::Kernel kernel, 
   Prover prover(program, input, limits_of(input));
   const auto semantics = prover.machine.semantics();
   if (slp::objection(kernel, program.analysis, semantics)) return;
-  LimitedChance chance(seed);
+  LimitedChance chance(seed, input.has('l') ? 100'000 : 2'000);
   prover.machine.prove_until_success(chance, 20);
   slp::KernelMixture mixture({{.kernel = kernel, .last = 2}}, program.analysis, semantics);
   slp::Walk chain(prover.machine, std::move(mixture), [&](Machine&) { return -0.25 * static_cast<double>(hash_of(prover.text()) % 16); }, 0.5);
   chain.start();
   follow_again(program, input, prover);
-  for (int step = 0; step < most_steps; ++step) {
-    const std::string before = prover.text();
-    const Choices choices = choices_of(prover.machine.events());
+  // Only a long chain lays its proof down anew now and then.
+  const int steps = input.has('l') ? 1'500 : 12, stride = input.has('l') ? 100 : 1;
+  for (int step = 0; step < steps; ++step) {
+    const bool look = step % stride == 0;
+    const std::string before = look ? prover.text() : "";
+    const Choices choices = look ? choices_of(prover.machine.events()) : Choices{};
     bool moved = false;
     try {
       moved = chain.step(chance);
     } catch (const InputError&) {
       if (prover.machine.events().empty()) return;  // the proof could not be laid down anew within the limits
     }
+    if (!look) continue;
     if (moved) {
       follow_again(program, input, prover);
       read_tree(prover);
@@ -264,7 +270,7 @@ void enumerate(const slp::Prepared& program, const Input& input, std::uint64_t s
   }
   if (!paths.empty()) expect(std::abs(sum - 1.0) < 1e-6, "the probabilities do not sum to 1", std::to_string(sum));
   if (!complete) return;
-  LimitedChance chance(seed);
+  LimitedChance chance(seed, 2'000);
   for (int i = 0; i < 3; ++i)
     if (prover.machine.prove(chance)) expect(known.contains(choices_of(prover.machine.events())), "a proof was not enumerated", prover.text());
 }
@@ -281,7 +287,7 @@ void enumerate_raw(const slp::Prepared& program, const Input& input) {
 
 void prove(const slp::Prepared& program, const Input& input, std::uint64_t seed) {
   Prover prover(program, input, limits_of(input));
-  LimitedChance chance(seed);
+  LimitedChance chance(seed, 2'000);
   const bool proved = prover.machine.prove(chance);
   expect(proved || program.analysis.may_fail, "the goal fails, which it was said not to");
   prover.machine.take_output();

@@ -39,7 +39,8 @@ CORE_LAYERS = [
     {"prior/program_knowledge", "proposal/move", "slp/code", "slp/prelude"},
     {"proposal/regrow", "proposal/birth_death", "proposal/change", "proposal/swap", "slp/analysis", "slp/machine"}
     | {"slp/compile"},
-    {"proposal/mixture", "prior/derived_tree", "slp/prepare", "slp/proofs", "slp/kernel"},
+    {"proposal/mixture", "prior/derived_tree", "slp/prepare", "slp/proofs", "slp/kernel"}
+    | {"slp/machine_choices", "slp/machine_goals"},
     {"draws", "predictor", "slp/walk"},
     {"chain"},
     {"program_chain"},

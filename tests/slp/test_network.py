@@ -17,7 +17,6 @@ ROOT = Path(__file__).parents[2]
 PROGRAM = ROOT / "src" / "baytree" / "slp" / "programs" / "network.slp"
 EXAMPLE = ROOT / "examples" / "bayesian_network.py"
 
-runs_programs = pytest.mark.skipif(not hasattr(slp, "load"), reason="the engine is not there yet")
 
 Network = dict[str, tuple[str, ...]]
 
@@ -174,7 +173,6 @@ def as_network(model: list) -> Network:
     return {child: tuple(parents) for child, parents in (family.args for family in model)}
 
 
-@runs_programs
 @pytest.mark.parametrize("names", [["a"], ["a", "b", "c"], ["c", "a", "d", "b"]])
 def test_prior_depends_on_the_number_of_arrows_alone(names: list[str]) -> None:
     program = slp.load("network.slp", semantics="reject")
@@ -184,7 +182,6 @@ def test_prior_depends_on_the_number_of_arrows_alone(names: list[str]) -> None:
     assert len(found) == len(expected), "each network has one proof"
 
 
-@runs_programs
 def test_posterior_is_the_enumerated_one() -> None:
     columns = table("abc", rows=25)
     score = BDeu(columns)
@@ -209,7 +206,6 @@ def distance(p: dict[str, float], q: dict[str, float]) -> float:
 # ---- the example ----------------------------------------------------------------------------------------------------
 
 
-@runs_programs
 def test_example_finds_the_true_network(capsys: pytest.CaptureFixture[str]) -> None:
     example = runpy.run_path(str(EXAMPLE))
     printed = capsys.readouterr().out

@@ -346,20 +346,13 @@ class Compiler {
         place = i;
       }
     }
-    // Only variables that stand twice among the head's arguments can make a head fail.
+    // A variable inside of the pattern takes whatever value it has elsewhere; only one that is two arguments can make the head fail.
     std::vector<std::uint32_t> seen;
     bool repeated = false;
     for (const TermId argument : arguments) {
-      std::vector<TermId> pending{argument};
-      while (!pending.empty()) {
-        const TermId id = pending.back();
-        pending.pop_back();
-        if (terms_[id].kind == Kind::variable) {
-          repeated = repeated || std::find(seen.begin(), seen.end(), terms_[id].variable) != seen.end();
-          seen.push_back(terms_[id].variable);
-        }
-        for (std::uint32_t i = terms_[id].arity; i-- > 0;) pending.push_back(terms_.argument(id, i));
-      }
+      if (terms_[argument].kind != Kind::variable) continue;
+      repeated = repeated || std::find(seen.begin(), seen.end(), terms_[argument].variable) != seen.end();
+      seen.push_back(terms_[argument].variable);
     }
     if (patterns <= 1 && !repeated) out.pattern = place;
   }

@@ -78,7 +78,7 @@ std::optional<double> KernelMixture::propose(std::size_t i, Machine& machine, Ch
   const std::uint64_t turn = turns[i]++;
   const std::size_t before = machine.choices();
   if (before == 0) return std::nullopt;
-  const std::uint32_t depth = machine.depth();
+  const std::uint32_t depth = component.mistake == Mistake::depth ? machine.depth() : 0;
   double ratio = 0.0;
   switch (component.kernel) {
     case Kernel::independent:

@@ -53,7 +53,7 @@ class Trie {
 Path path_of(const std::vector<Event>& events) {
   Path path;
   for (const Event& event : events)
-    if (event.is_choice) path.push_back({event.address, event.chosen, event.probability});
+    if (event.is_choice) path.push_back({event.goal.address, event.chosen, event.probability});
   return path;
 }
 

@@ -295,6 +295,7 @@ Cell Store::load(const Copy& copy) {
 namespace {
 
 constexpr int max_text_depth = 1000, max_whole_depth = 5000;
+constexpr std::size_t most_whole_parts = 4'000'000;
 
 }  // namespace
 
@@ -304,7 +305,10 @@ TermId Store::to_terms(Cell term, Source& source, std::optional<std::size_t> mos
     Source& source;
     std::optional<std::size_t> most_parts;
 
-    bool is_full() const { return most_parts && source.terms.nodes.size() > *most_parts; }
+    bool is_full() const {
+      if (!most_parts && source.terms.nodes.size() > most_whole_parts) throw Trouble{"a term has too many parts to be written, or contains itself"};
+      return most_parts && source.terms.nodes.size() > *most_parts;
+    }
 
     TermId name(Kind kind, std::string_view text) { return source.terms.add({.kind = kind, .name = source.symbols.intern(text)}); }
 

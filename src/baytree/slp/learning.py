@@ -114,7 +114,7 @@ def _require_fixed(program: Program, clauses: list[Any], used: list[int]) -> Non
 
 
 def _with_labels(text: str, spans: list[tuple[int, int, int, int]], labels: np.ndarray) -> str:
-    """The text with these labels in place of those in the spans: line and column of its first letter and of the colon."""
+    """The text with these labels in the spans: line and column of the first letter of the old one, and of its colon."""
     lines = text.split("\n")
     begin_of_line = np.concatenate([[0], np.cumsum([len(line) + 1 for line in lines])])
     for (line, column, end_line, end_column), label in sorted(zip(spans, labels, strict=True), reverse=True):

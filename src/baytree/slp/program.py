@@ -192,7 +192,8 @@ class Program:
         found = self._enumerate(goal, data)
         if found is None:
             raise InputError(
-                f"{goal}: there are more than {MOST_PROOFS:,} proofs, or proofs of more than 1,000 choices: too many to list; use sample"
+                f"{goal}: there are more than {MOST_PROOFS:,} proofs, or proofs of more than 1,000 choices: "
+                "too many to list; use sample"
             )
         return sorted(found.values(), key=lambda pair: -pair[1])
 

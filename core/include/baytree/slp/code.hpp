@@ -88,7 +88,7 @@ struct CompiledClause {
   Expression label;  // over argument registers
   std::uint32_t label_variables = 0;
   std::optional<std::uint64_t> key;  // of its first argument, where that is no variable
-  /// The only argument of the head that is no variable, where all variables of the head differ: with an unbound variable there the head always unifies.
+  /// The only argument of the head that is no variable, where no two arguments are the same variable: with an unbound variable there the head always unifies.
   /// `always`: no argument can fail. `unknown`: try.
   static constexpr std::uint32_t always = 0xffff'ffff, unknown_place = 0xffff'fffe;
   std::uint32_t pattern = unknown_place;

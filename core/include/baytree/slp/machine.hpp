@@ -28,22 +28,28 @@ struct Option {
   bool operator==(const Option&) const = default;
 };
 
+/// A goal about to be proved, and where to go on then.
+struct Goal {
+  bool is_draw = false;
+  std::uint8_t arguments = 0, labels = 0;  // arguments, labels included, and labels
+  std::uint32_t target = 0;                // predicate or Draw
+  Address saved = 0;                       // its arguments on the store, once saved; 0 before
+  Address frame = 0;
+  std::uint32_t pc = 0;
+  std::uint32_t scope = 0;
+  std::uint64_t address = 0;
+  std::int64_t caller = -1;  // while tracing
+};
+
 /// A random decision of a proof, or the end of a goal that can be proved again by itself. Events are in the order of time, so what lies under a choice is a
 /// contiguous range.
 struct Event {
   bool is_choice = false;
+  bool is_second_try = false;                    // its first option failed, and chance does not draw again
   std::uint32_t scope = 0;                       // how many goals that can be proved again by themselves it is inside of
   std::uint32_t trail_begin = 0, trail_end = 0;  // bindings of older variables made from here to the next event
   // of a choice
-  bool is_draw = false;        // by a built-in, not by a labelled predicate
-  bool is_second_try = false;  // its first option failed, and chance does not draw again
-  std::uint8_t arguments = 0;  // how many, labels included
-  std::uint8_t labels = 0;
-  std::uint32_t target = 0;  // predicate or Draw
-  Address saved = 0;         // its arguments
-  Address frame = 0;         // where to go on when it is proved
-  std::uint32_t pc = 0;
-  std::uint64_t address = 0;  // which goal it is, whatever was chosen elsewhere
+  Goal goal;
   Option chosen;
   std::uint64_t options = 0;
   double probability = 1.0;
@@ -126,19 +132,6 @@ class Machine {
   std::string take_output() { return std::exchange(output_, {}); }
 
  private:
-  /// A goal about to be proved, and where to go on then.
-  struct Goal {
-    bool is_draw = false;
-    std::uint8_t arguments = 0, labels = 0;  // arguments, labels included, and labels
-    std::uint32_t target = 0;                // predicate or Draw
-    Address saved = 0;                       // its arguments on the store, once saved; 0 before
-    Address frame = 0;
-    std::uint32_t pc = 0;
-    std::uint32_t scope = 0;
-    std::uint64_t address = 0;
-    std::int64_t caller = -1;  // while tracing
-  };
-
   /// The options of a choice: those with ids and weights or, not weighted, numbers or the rules of a node.
   struct Menu {
     std::uint64_t options = 0;
@@ -224,7 +217,7 @@ class Machine {
   std::optional<std::uint64_t> untried(const Menu& menu, std::size_t tried);
   Option identify(const Menu& menu, std::uint64_t index);
   std::optional<std::uint64_t> find_option(const Menu& menu, const Option& option);
-  Event& push_event(std::uint32_t scope);
+  void push_event(Event event);
 
   // failure
   bool backtrack();
@@ -266,6 +259,7 @@ class Machine {
   // the run
   Guide guide_ = Guide::fresh;
   Chance* chance_ = nullptr;
+  bool draws_again_ = true;
   std::vector<Alternative> alternatives_;
   std::size_t floor_ = 0;        // alternatives below this are not for the guard being tried
   std::uint32_t committed_ = 0;  // inside this many conditions, where no random choice may be made
@@ -282,9 +276,8 @@ class Machine {
 
   /// Options that come again and again: of a predicate without label variables, or by a whole number that is its only one, as depths are.
   struct KnownMenu {
-    std::vector<double> weights;
+    std::vector<double> weights;  // which sum to 1
     std::vector<std::uint64_t> ids;
-    double total = 0.0;
   };
   static constexpr std::int64_t known_numbers = 32;
   std::vector<std::vector<KnownMenu>> known_menus_;  // of each predicate
