@@ -5,6 +5,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "baytree/slp/builtins.hpp"
+#include "baytree/slp/characters.hpp"
 #include "baytree/slp/lint.hpp"
 #include "bindings.hpp"
 
@@ -60,7 +61,11 @@ void bind_slp(nb::module_& module) {
         slp::Problems problems;
         const slp::Source source = slp::parse(text, problems);
         std::string out;
-        for (const slp::Sentence& sentence : source.sentences) out += slp::write(source, sentence.term, sentence.variables) + ".\n";
+        for (const slp::Sentence& sentence : source.sentences) {
+          out += slp::write(source, sentence.term, sentence.variables);
+          // Behind a sign a full stop would be read as part of it.
+          out += slp::is_sign(out.back()) ? " .\n" : ".\n";
+        }
         return out;
       },
       nb::arg("text"), "The clauses that could be read, one a line, with operators written out in full.");

@@ -23,12 +23,23 @@ std::uint64_t address_of_call(std::uint64_t caller, std::uint32_t pc) {
 // ---- the loop ------------------------------------------------------------------------------------------------------------
 
 bool Machine::run() {
+  // Kept in registers; the members are right whenever something else may look at them.
+  std::uint32_t pc = pc_;
+  Address frame = frame_;
+  const auto store = [&] {
+    pc_ = pc;
+    frame_ = frame;
+  };
+  const auto load = [&] {
+    pc = pc_;
+    frame = frame_;
+  };
   for (;;) {
-    const Instruction instruction = instructions_[pc_++];
+    const Instruction instruction = instructions_[pc++];
     bool holds = true;
     switch (instruction.op) {
       case Op::put_value:
-        arguments_[instruction.b] = slot(instruction.a, frame_);
+        arguments_[instruction.b] = slot(instruction.a, frame);
         continue;
       case Op::put_constant:
         arguments_[instruction.a] = constants_[instruction.b];
@@ -37,10 +48,10 @@ bool Machine::run() {
         arguments_[instruction.a] = Cell::structure(store_.push({instruction.b}));
         continue;
       case Op::build:
-        set_slot(instruction.a, frame_, Cell::structure(store_.push({instruction.b})));
+        set_slot(instruction.a, frame, Cell::structure(store_.push({instruction.b})));
         continue;
       case Op::arg_value:
-        store_.push(slot(instruction.a, frame_));
+        store_.push(slot(instruction.a, frame));
         continue;
       case Op::arg_constant:
         store_.push(constants_[instruction.b]);
@@ -48,17 +59,19 @@ bool Machine::run() {
 
       case Op::call:
       case Op::execute:
+        store();
         prepare_call(instruction, instruction.op == Op::execute);
         holds = enter();
+        load();
         break;
       case Op::proceed: {
         const bool has_frame = instruction.a != 0;
-        const Address frame = has_frame ? high(frame_) : goal_.frame;
-        const std::uint32_t pc = has_frame ? low(frame_) : goal_.pc;
-        returns_to(frame, pc);
+        returns_to(has_frame ? high(frame) : goal_.frame, has_frame ? low(frame) : goal_.pc);
+        load();
         continue;
       }
       case Op::builtin:
+        store();
         store_.spend();
         holds = call_builtin(instruction.b, context_, arguments_.data());
         if (output_.size() > most_output) output_.resize(most_output);
@@ -69,29 +82,33 @@ bool Machine::run() {
         goal_ = {.is_draw = true,
                  .arguments = static_cast<std::uint8_t>(arity),
                  .target = instruction.b,
-                 .frame = frame_,
-                 .pc = pc_,
-                 .scope = scope_of(frame_) + instruction.pure,
-                 .address = address_of_call(store_.at(frame_ + 2).bits, pc_ - 1),
-                 .caller = traced_ ? static_cast<std::int64_t>(static_cast<std::int32_t>(low(frame_ + 3))) : -1};
+                 .frame = frame,
+                 .pc = pc,
+                 .scope = scope_of(frame) + instruction.pure,
+                 .address = address_of_call(store_.at(frame + 2).bits, pc - 1),
+                 .caller = traced_ ? static_cast<std::int64_t>(static_cast<std::int32_t>(low(frame + 3))) : -1};
+        store();
         store_.spend();
         holds = draw(0);
+        load();
         break;
       }
       case Op::count: {
         const Expression& sum = code_->expressions[instruction.b];
-        const Cell term = store_.deref(slot(sum[0].place, frame_));
+        const Cell term = store_.deref(slot(sum[0].place, frame));
         if (term.is(Tag::integer) && std::abs(term.integer()) < largest_integer / 2) {
-          holds = store_.unify(slot(instruction.a, frame_), Cell::integer(term.integer() + sum[1].number.integer));
+          holds = store_.unify(slot(instruction.a, frame), Cell::integer(term.integer() + sum[1].number.integer));
           break;
         }
         [[fallthrough]];
       }
       case Op::is:
-        holds = store_.unify(slot(instruction.a, frame_), store_.number(evaluate(code_->expressions[instruction.b], frame_)));
+        store();
+        holds = store_.unify(slot(instruction.a, frame), store_.number(evaluate(code_->expressions[instruction.b], frame)));
         break;
       case Op::compare: {
-        const Number x = evaluate(code_->expressions[instruction.b], frame_), y = evaluate(code_->expressions[instruction.b + 1], frame_);
+        store();
+        const Number x = evaluate(code_->expressions[instruction.b], frame), y = evaluate(code_->expressions[instruction.b + 1], frame);
         const int order = compare(x, y);
         switch (static_cast<Comparison>(instruction.a)) {
           case Comparison::equal:
@@ -120,31 +137,33 @@ bool Machine::run() {
         holds = false;
         break;
       case Op::jump:
-        pc_ = instruction.b;
+        pc = instruction.b;
         continue;
       case Op::alternative: {
-        Alternative& alternative = push_alternative(Alternative::Kind::code, {.frame = frame_, .pc = instruction.b});
+        Alternative& alternative = push_alternative(Alternative::Kind::code, {.frame = frame, .pc = instruction.b});
         if (instruction.pure) --alternative.committed;
         continue;
       }
       case Op::mark:
-        set_slot(instruction.a, frame_, Cell::integer(static_cast<std::int64_t>(alternatives_.size())));
+        set_slot(instruction.a, frame, Cell::integer(static_cast<std::int64_t>(alternatives_.size())));
         ++committed_;
         continue;
       case Op::cut:
-        alternatives_.resize(std::min(alternatives_.size(), static_cast<std::size_t>(slot(instruction.a, frame_).integer())));
+        alternatives_.resize(std::min(alternatives_.size(), static_cast<std::size_t>(slot(instruction.a, frame).integer())));
         --committed_;
         continue;
       case Op::gather:
-        push_alternative(Alternative::Kind::gather, {.frame = frame_, .pc = instruction.b});
+        push_alternative(Alternative::Kind::gather, {.frame = frame, .pc = instruction.b});
         gathers_.push_back(static_cast<std::uint32_t>(collected_.size()));
         ++committed_;
         continue;
       case Op::collect:
+        store();
         collected_.push_back(store_.copy(arguments_[0]));
         holds = false;
         break;
       case Op::gathered: {
+        store();
         items_.clear();
         const std::uint32_t first = gathers_.back();
         for (std::size_t i = first; i < collected_.size(); ++i) items_.push_back(store_.load(collected_[i]));
@@ -155,17 +174,20 @@ bool Machine::run() {
         continue;
       }
       case Op::guard_begin:
-        if (skip_guard_) pc_ = instruction.b;
+        if (skip_guard_) pc = instruction.b;
         continue;
       case Op::guard_end:
-        if (nested_ > 0 && frame_ == trial_frame_) return true;
+        if (nested_ > 0 && frame == trial_frame_) return true;
         continue;
       case Op::halt:
         return true;
       default:
         stop_with("the program's code is damaged");
     }
-    if (!holds && !backtrack()) return false;
+    if (!holds) {
+      if (!backtrack()) return false;
+      load();
+    }
   }
 }
 
