@@ -358,7 +358,7 @@ void bind_programs(nb::module_& module) {
             for (; n > 0; --n) {
               {
                 nb::gil_scoped_release release;
-                self.machine.prove_until_success(chance, attempts);
+                self.machine.prove_until_success(chance, attempts, Machine::Keep::answer);
               }
               nb::tuple answer = self.answer();
               out.append(nb::make_tuple(answer, self.text()));
@@ -373,7 +373,7 @@ void bind_programs(nb::module_& module) {
             Stream stream(seed, Role::chain, 0);
             slp::StreamChance chance(stream);
             std::uint64_t proved = 0;
-            for (; n > 0; --n) proved += self.machine.prove(chance);
+            for (; n > 0; --n) proved += self.machine.prove(chance, Machine::Keep::answer);
             return proved;
           },
           nb::arg("n"), nb::arg("seed"), nb::call_guard<nb::gil_scoped_release>(), "How many of n attempts succeed.")

@@ -218,7 +218,7 @@ void walk(const slp::Prepared& program, const Input& input, slp::Kernel kernel, 
   Prover prover(program, input, limits_of(input));
   const auto semantics = prover.machine.semantics();
   if (slp::objection(kernel, program.analysis, semantics)) return;
-  LimitedChance chance(seed, input.has('l') ? 100'000 : 2'000);
+  LimitedChance chance(seed, input.has('l') ? 20'000 : 2'000);
   prover.machine.prove_until_success(chance, 20);
   slp::KernelMixture mixture({{.kernel = kernel, .last = 2}}, program.analysis, semantics);
   slp::Walk chain(prover.machine, std::move(mixture), [&](Machine&) { return -0.25 * static_cast<double>(hash_of(prover.text()) % 16); }, 0.5);
@@ -234,7 +234,8 @@ void walk(const slp::Prepared& program, const Input& input, slp::Kernel kernel, 
     try {
       moved = chain.step(chance);
     } catch (const InputError&) {
-      if (prover.machine.events().empty()) return;  // the proof could not be laid down anew within the limits
+      // Where the proof could not be laid down anew within the limits, there is none any more.
+      if (prover.machine.events().empty() || input.has('l')) return;
     }
     if (!look) continue;
     if (moved) {

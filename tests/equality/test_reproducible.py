@@ -9,7 +9,7 @@ import baytree as bt
 from baytree import sampling
 from baytree.storage import partial_path
 
-PROPOSALS = ["uc", "cycle(4)", "auto"]
+PROPOSALS = ["uc", "cycle(4)", "auto", "program:auto", "program:address", "program:cycle(4)"]
 
 
 def regression() -> bt.Design:
@@ -36,7 +36,9 @@ def assert_same(a: bt.Posterior, b: bt.Posterior) -> None:
 
 def draw(task: str, proposal: str = "auto", **options: object) -> bt.Posterior:
     settings = {"warmup": 150, "draws": 120, "thin": 3, "chains": 3, "seed": 5, "progress": False} | options
-    return bt.sample(bt.CART(proposal=proposal), DESIGNS[task], **settings)
+    kind, _, name = proposal.rpartition(":")
+    prior = bt.slp.load("growtree.slp", semantics="reject") if kind else bt.GrowTree()
+    return bt.sample(bt.CART(prior, proposal=name), DESIGNS[task], **settings)
 
 
 @pytest.mark.parametrize("proposal", PROPOSALS)

@@ -1,7 +1,7 @@
 """The engine's kernels by exact transition matrices: what slp.md tables, and each mistake that must show.
 
-A chain is put at every proof in turn; every decision that a step can make is made, with its probability, by the code that
-samples. The targets come from an interpreter that shares no code with the engine.
+A chain is put at every proof in turn; every decision that a step can make is made, with its probability, by the code
+that samples. The targets come from an interpreter that shares no code with the engine.
 """
 
 from functools import cache

@@ -258,6 +258,8 @@ class Analyser {
     const std::string& called = name(goal);
     const std::uint32_t arity = terms_[goal].arity;
     const auto argument = [&](std::uint32_t i) { return terms_.argument(goal, i); };
+    // What gives a value to a variable that has one already is a test.
+    if (final_ && arity > 0 && !is_fresh_variable(argument(arity == 2 && called != "is" ? 1 : 0))) tests_.insert(goal);
     if (called == "is" && arity == 2) return set_all(argument(0), State::ground);
     if ((called == "=" || called == "=..") && arity == 2) return set_all(goal, is_ground(argument(0)) || is_ground(argument(1)) ? State::ground : State::any);
     if (called == "append" && arity == 3)
@@ -394,12 +396,12 @@ class Analyser {
 
   /// Whether rules that always match have labels that cannot all be 0: one is a positive number, or they sum to 1.
   bool has_catch_all(const Predicate& predicate) const {
-    double sums[] = {0.0, 0.0, 0.0};
-    const double trials[] = {1.0, 2.5, 7.0};
+    constexpr double trials[] = {0.5, 1.0, 2.0, 2.5, 3.0, 4.0, 7.0, 10.0, 50.0};
+    double sums[std::size(trials)] = {};
     for (const std::size_t number : predicate.clauses) {
       const Clause& clause = program_.clauses[number];
       if (!clause.is_labelled() || !failure_in_head(predicate.indicator, clause).empty()) continue;
-      for (int t = 0; t < 3; ++t) {
+      for (std::size_t t = 0; t < std::size(trials); ++t) {
         std::vector<double> values(program_.sentence(clause).variables.size(), 0.0);
         for (std::size_t i = 0; i < clause.label_variables.size(); ++i)
           if (terms_[clause.label_variables[i]].kind == Kind::variable) values[terms_[clause.label_variables[i]].variable] = trials[t] + static_cast<double>(i);
@@ -424,6 +426,7 @@ class Analyser {
   Indicator here_;
   const Clause* clause_ = nullptr;
   std::vector<State> states_;
+  std::set<TermId> tests_;  // built-in goals whose outcome is given before
   Analysis out_;
 };
 

@@ -23,7 +23,7 @@ Context::Context(Store& store_, Data* data, std::string& output_) : store(store_
 }
 
 Data& Context::table() const {
-  if (!data_) throw Trouble{"the goal asks about a table, but the program runs without one"};
+  if (!data_) throw Trouble{"the goal asks about a table, but the program runs without one; give it (data=…, or --data and --target)"};
   return *data_;
 }
 

@@ -37,6 +37,7 @@ void Machine::clear() {
 
 void Machine::begin_run(Guide guide, Chance* chance) {
   guide_ = guide;
+  keep_ = Keep::proof;
   chance_ = chance;
   draws_again_ = chance && chance->draws_again();
   alternatives_.clear();
@@ -86,9 +87,10 @@ bool Machine::guarded(Work work) {
   }
 }
 
-bool Machine::prove(Chance& chance) {
+bool Machine::prove(Chance& chance, Keep keep) {
   clear();
   begin_run(Guide::fresh, &chance);
+  keep_ = keep;
   const bool proved = guarded([&] { return run_goal(); });
   end_run();
   if (!proved) return false;
@@ -99,7 +101,7 @@ bool Machine::prove(Chance& chance) {
   return true;
 }
 
-void Machine::prove_until_success(Chance& chance, std::uint64_t attempts) {
+void Machine::prove_until_success(Chance& chance, std::uint64_t attempts, Keep keep) {
   for (std::uint64_t i = 0; i < attempts; ++i)
     if (prove(chance))
       return;

@@ -9,11 +9,11 @@ namespace baytree::slp {
 
 // ---- choices -------------------------------------------------------------------------------------------------------------
 
-void Machine::push_event(Event event) {
+void Machine::push_event(const Event& event) {
   const auto trail = static_cast<std::uint32_t>(store_.trail.size());
   if (!run_events_.empty()) run_events_.back().trail_end = trail;
-  event.trail_begin = trail;
   run_events_.push_back(event);
+  run_events_.back().trail_begin = trail;
   last_scope_ = event.scope;
   store_.boundary = store_.top();
 }
@@ -66,7 +66,8 @@ bool Machine::choose(const Menu& menu, std::size_t tried, Option& chosen) {
 
 void Machine::record(const Option& chosen, std::uint64_t options, double probability, std::size_t tried, std::uint64_t index) {
   if (committed_ > 0) throw Trouble{"a random choice inside a condition, a guard, \\+, once or findall; make the choice before, and test what it gave"};
-  save_arguments();
+  const bool may_return = guide_ == Guide::every || (semantics_ == Semantics::backtrack && guide_ == Guide::fresh && code_->may_fail);
+  if (keep_ == Keep::proof || may_return) save_arguments();
   if (traced_ && goal_.caller >= 0) {
     TracedGoal& traced = (*traced_)[static_cast<std::size_t>(goal_.caller)];
     traced.options = options;
@@ -77,20 +78,21 @@ void Machine::record(const Option& chosen, std::uint64_t options, double probabi
     // What was left to search before a random choice is not searched any more: a failure from here on is one of the choice.
     while (!alternatives_.empty() && alternatives_.back().kind != Alternative::Kind::random) alternatives_.pop_back();
   }
-  if (guide_ == Guide::every || (semantics_ == Semantics::backtrack && guide_ == Guide::fresh)) {
+  if (may_return) {
     const auto begin = static_cast<std::uint32_t>(tried_.size() - tried);
     tried_.push_back(index);
     Alternative& alternative = push_alternative(Alternative::Kind::random, goal_);
     alternative.tried = begin;
     alternative.next = static_cast<std::uint32_t>(tried + 1);
   }
-  push_event({.is_choice = true,
-              .is_second_try = is_second_try_,
-              .scope = goal_.scope,
-              .goal = goal_,
-              .chosen = chosen,
-              .options = options,
-              .probability = probability});
+  if (keep_ == Keep::proof)
+    push_event({.is_choice = true,
+                .is_second_try = is_second_try_,
+                .scope = goal_.scope,
+                .goal = goal_,
+                .chosen = chosen,
+                .options = options,
+                .probability = probability});
 }
 
 /// The next option to take, given those at the end of `tried_`.

@@ -293,7 +293,8 @@ double Machine::label_of(const CompiledClause& clause) {
   if (clause.fixed_label) return *clause.fixed_label;
   if (clause.label_variables != goal_.labels)
     throw Trouble{"the rule at line " + std::to_string(clause.place.line) + " has " + std::to_string(clause.label_variables) +
-                  " label variable(s), but the goal gives " + std::to_string(goal_.labels) + "; call it as  [E] : goal"};
+                  (clause.label_variables == 1 ? " label variable, but the goal gives " : " label variables, but the goal gives ") +
+                  std::to_string(goal_.labels) + "; call it as  [E] : goal"};
   for (std::uint32_t i = goal_.arguments - goal_.labels; i < goal_.arguments; ++i)
     if (store_.deref(arguments_[i]).is(Tag::reference))
       throw Trouble{"a label variable of the rule at line " + std::to_string(clause.place.line) + " has no value when the rule is tried"};

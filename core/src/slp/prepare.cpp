@@ -8,6 +8,7 @@ Prepared prepare(std::string_view text, std::string_view goal, std::string file)
   if (!prepared.problems.empty()) return prepared;
   prepared.analysis = analyse(prepared.reading);
   auto code = std::make_shared<Code>(compile(prepared.reading, std::move(file), prepared.analysis.pure, prepared.problems));
+  code->may_fail = prepared.analysis.may_fail;
   if (prepared.problems.empty()) prepared.code = std::move(code);
   return prepared;
 }

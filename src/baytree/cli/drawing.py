@@ -199,6 +199,8 @@ def size_line(posterior: Posterior) -> Text:
 def prior_line(summary: Summary) -> Text:
     """The prior over trees in a sentence."""
     prior = summary.model["prior"]
+    if prior["kind"] == "program":
+        return Text(f"Prior: the program {prior['file']}; where a choice fails: {prior['semantics']}")
     power = "" if prior["beta"] == 1 else f"^{prior['beta']:g}"
     fall = f" / (1 + depth){power}" if prior["beta"] else ""
     chosen = {"variable": "a column, then a question about it,", "uniform": "one of all questions"}[prior["rule"]]

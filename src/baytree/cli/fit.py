@@ -165,6 +165,8 @@ def command(
         # Whatever can be refused is refused before the table is read.
         path = out or _default_out(file)
         if prior is None:
+            if _given(context, "semantics"):
+                raise InputError("--semantics is for a program; name it by --prior, or leave --semantics out")
             tree_model = CART(prior=GrowTree(alpha, beta, min_leaf, rule.value), proposal=proposal)
         else:
             tree_model = CART(prior=_program(context, prior, semantics), proposal=proposal)

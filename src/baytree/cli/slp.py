@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ..errors import InputError
+from .data import require_folder
 from .errors import WRONG_INPUT, session
 from .fit import SemanticsChoice
 
@@ -23,7 +24,7 @@ app = typer.Typer(help="Stochastic logic programs.", no_args_is_help=True, rich_
 
 @app.command()
 def check(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="A program.")],
+    file: Annotated[str, typer.Argument(metavar="FILE", help="A program, yours or a shipped one.")],
     goal: Annotated[
         str,
         typer.Option(metavar="NAME/ARITY", help="What will be called.", show_default="what no other predicate calls"),
@@ -36,12 +37,12 @@ def check(
     """
     with session(json=as_json) as output:
         from ..slp import check as find_problems
-        from ..slp import read_text
+        from ..slp import find, read_text
 
-        problems = find_problems(read_text(file), file=str(file), goal=goal)
+        problems = find_problems(read_text(find(file)), file=file, goal=goal)
         errors = sum(problem.severity == "error" for problem in problems)
         output.say(*map(_drawn, problems), _verdict(file, errors, len(problems) - errors))
-        output.result({"file": str(file), "problems": [asdict(problem) for problem in problems]})
+        output.result({"file": file, "problems": [asdict(problem) for problem in problems]})
     if errors:
         raise typer.Exit(WRONG_INPUT)
 
@@ -116,6 +117,28 @@ def proof(
 
 
 @app.command()
+def copy(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="A shipped program, such as growtree.slp.")],
+    to: Annotated[Path, typer.Argument(metavar="FILE", help="Where to write it; must not exist.")],
+    as_json: JsonOption = False,
+) -> None:
+    """Copy a shipped program, to change what you know better."""
+    with session(json=as_json) as output:
+        from ..errors import FileError, unknown_choice
+        from ..slp import SHIPPED, read_text
+
+        known = sorted(path.name for path in SHIPPED.glob("*.slp"))
+        if name not in known:
+            raise unknown_choice("program", name, known)
+        if to.exists():
+            raise FileError(f"{to}: exists; choose another name")
+        require_folder(to)
+        to.write_text(read_text(SHIPPED / name), encoding="utf-8")
+        output.say(f"{name} copied to {to}")
+        output.result({"program": name, "out": str(to)})
+
+
+@app.command()
 def explain(
     file: FileArgument,
     goal: GoalArgument = "cart(T)",
@@ -162,7 +185,7 @@ def _drawn(problem: Problem) -> Text:
     return text
 
 
-def _verdict(file: Path, errors: int, warnings: int) -> str:
+def _verdict(file: str, errors: int, warnings: int) -> str:
     if not errors and not warnings:
         return f"{file}: no problems"
     counts = ((errors, "error"), (warnings, "warning"))

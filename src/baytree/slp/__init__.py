@@ -3,11 +3,12 @@
 from .kernels import parse_kernel
 from .posterior import ProgramPosterior
 from .problems import Problem, ProgramError, check, read_text, require_readable
-from .program import Estimate, Limits, Program, load
+from .program import SHIPPED, Estimate, Limits, Program, find, load
 from .proof import Call, Proof
 from .terms import Term, term_text
 
 __all__ = [
+    "SHIPPED",
     "Call",
     "Estimate",
     "Limits",
@@ -18,6 +19,7 @@ __all__ = [
     "Proof",
     "Term",
     "check",
+    "find",
     "load",
     "parse_kernel",
     "read_text",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import re
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -16,7 +17,7 @@ from ..data import Design
 from ..errors import InputError, is_number, unknown_choice
 from ..native import native_design, vocabulary
 from .kernels import KernelSpec, Semantics, parse_kernel
-from .problems import Problem, check, problems_of, read_text, require_readable
+from .problems import check, problems_of, read_text, require_readable
 from .proof import Call, Proof
 from .terms import Term, model_of
 
@@ -331,8 +332,16 @@ class Program:
     @property
     def tree_goal(self) -> str:
         """The goal that derives a tree, with what max_leaves/1 and require/1 ask of it."""
-        whole = {"max_leaves/1", "require/1"} & set(self._native("true").predicates)
-        return "cart(T)" + (", '$whole'(T)" if whole else "")
+        return self._goal("cart(T)")
+
+    def _goal(self, goal: str) -> str:
+        """A goal, and where it derives a tree, what the program asks of whole trees."""
+        tree = re.fullmatch(r"\s*cart\(\s*([A-Z]\w*)\s*\)\s*\.?\s*", goal, re.ASCII)
+        return f"cart({tree[1]}), '$whole'({tree[1]})" if tree and self._conditions() else goal
+
+    def _conditions(self) -> set[str]:
+        """The constraints of the program that only a whole tree can meet."""
+        return {"max_leaves/1", "require/1"} & set(_prepared(self.text, "true", self.file).predicates)
 
     @property
     def min_leaf(self) -> int:
@@ -341,7 +350,14 @@ class Program:
 
     def for_trees(self, design: Design | None = None) -> _core.Program:
         """The program as a prior over trees, its constraints checked against the columns of a design."""
-        native = self._native(self.tree_goal)
+        if "cart/1" not in self._native("true").predicates:
+            raise InputError(f"{self.file}: a prior over trees must define cart/1, which derives a tree: cart(T)")
+        if self._conditions() and self.semantics == "backtrack":
+            raise InputError(
+                f"{self.file}: {' and '.join(sorted(self._conditions()))} can only be judged when a tree is complete; "
+                "use semantics 'reject', as taking back one choice at a time would take for ever"
+            )
+        native = self._native("cart(T)")
         if design is not None:
             require_readable(problems_of(native.problems_with(vocabulary(design.schema)), self.text, self.file))
         return native
@@ -359,7 +375,7 @@ class Program:
     # ---- the core's side ------------------------------------------------------------------------------------------
 
     def _native(self, goal: str) -> _core.Program:
-        return _prepared(self.text, goal, self.file)
+        return _prepared(self.text, self._goal(goal), self.file)
 
     def _prover(self, goal: str, data: Design | None) -> _core.Prover:
         native = self._native(goal)
@@ -394,6 +410,14 @@ def _generalised(event: str) -> tuple[str, str]:
     return goal, ", ".join(equal) or "true"
 
 
+def find(path: str | os.PathLike[str]) -> Path:
+    """The file itself or, for a bare name that is no file here, the shipped program of that name."""
+    found = Path(path)
+    if not found.exists() and found.name == str(path) and (SHIPPED / found.name).is_file():
+        return SHIPPED / found.name
+    return found
+
+
 def load(path: str | os.PathLike[str], semantics: Semantics = "backtrack", limits: Limits | None = None) -> Program:
     """Read a program from a file.
 
@@ -411,10 +435,4 @@ def load(path: str | os.PathLike[str], semantics: Semantics = "backtrack", limit
     -------
     Program
     """
-    found = Path(path)
-    if not found.exists() and found.name == str(path) and (SHIPPED / found.name).is_file():
-        found = SHIPPED / found.name
-    return Program(read_text(found), str(path), semantics, limits or Limits())
-
-
-__all__ = ["SHIPPED", "Estimate", "Limits", "Problem", "Program", "load"]
+    return Program(read_text(find(path)), str(path), semantics, limits or Limits())

@@ -118,6 +118,7 @@ struct CompiledPredicate {
 /// A program and a goal, ready to run.
 struct Code {
   std::string file;
+  bool may_fail = true;  // where nothing can, no choice is ever taken back
   Symbols symbols;
   Functors functors;
   std::vector<std::uint64_t> begin;  // what the store starts with

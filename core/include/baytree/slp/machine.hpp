@@ -59,7 +59,7 @@ struct Event {
 struct TracedGoal {
   std::int64_t parent = -1;
   std::string called, proved;  // before and after
-  Place place;                 // of the clause used
+  Place place{0, 0};           // of the clause used; none of a built-in
   std::int64_t choice = -1;
   std::uint64_t options = 1;
   double probability = 1.0;
@@ -85,10 +85,13 @@ class Machine {
   const Code& code() const { return *code_; }
   Store& store() { return store_; }
 
+  /// Whether a proof's choices are kept, or only the answer is wanted, which is faster.
+  enum class Keep : std::uint8_t { proof, answer };
+
   /// Proves the goal from the start. False where it fails or, under `reject`, fails once.
-  bool prove(Chance& chance);
+  bool prove(Chance& chance, Keep keep = Keep::proof);
   /// The same until it succeeds; throws where it fails for good, or at all of `attempts`.
-  void prove_until_success(Chance& chance, std::uint64_t attempts);
+  void prove_until_success(Chance& chance, std::uint64_t attempts, Keep keep = Keep::proof);
   /// Proves the goal with the choices of a proof; throws InputError where they are not choices of this program.
   void follow(const std::vector<Event>& events);
 
@@ -217,7 +220,7 @@ class Machine {
   std::optional<std::uint64_t> untried(const Menu& menu, std::size_t tried);
   Option identify(const Menu& menu, std::uint64_t index);
   std::optional<std::uint64_t> find_option(const Menu& menu, const Option& option);
-  void push_event(Event event);
+  void push_event(const Event& event);
 
   // failure
   bool backtrack();
@@ -260,6 +263,7 @@ class Machine {
   Guide guide_ = Guide::fresh;
   Chance* chance_ = nullptr;
   bool draws_again_ = true;
+  Keep keep_ = Keep::proof;
   std::vector<Alternative> alternatives_;
   std::size_t floor_ = 0;        // alternatives below this are not for the guard being tried
   std::uint32_t committed_ = 0;  // inside this many conditions, where no random choice may be made
