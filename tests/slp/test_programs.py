@@ -207,7 +207,7 @@ def reference_values(expected: Expectation, goal: str, semantics: reference.Sema
 
 
 @pytest.mark.parametrize("semantics", SEMANTICS)
-@pytest.mark.parametrize("expected", cases())
+@pytest.mark.parametrize("expected", list(cases()))
 def test_program(expected: Expectation, semantics: reference.Semantics, capsys: pytest.CaptureFixture[str]) -> None:
     if expected.errors:
         check_error(expected, semantics)
