@@ -13,7 +13,7 @@ int main(int count, char** paths) {
   for (int i = 1; i < count; ++i)
     for (const auto& entry : std::filesystem::recursive_directory_iterator(paths[i])) {
       if (!entry.is_regular_file()) continue;
-      std::fprintf(stderr, "%s\r", entry.path().filename().c_str());  // the last thing to be seen where one of them crashes
+      std::fprintf(stderr, "  %s\n", entry.path().filename().c_str());  // the last one where it crashes
       std::ifstream file(entry.path(), std::ios::binary);
       const std::vector<char> text(std::istreambuf_iterator<char>(file), {});
       LLVMFuzzerTestOneInput(reinterpret_cast<const std::uint8_t*>(text.data()), text.size());

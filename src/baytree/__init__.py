@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 from . import datasets, slp
 from .data import Design, make_design, read
-from .errors import FileError, InputError
+from .errors import FileError, InputError, InterruptedSampling
 from .leaves import Categorical, Gaussian
 from .models import CART
 from .posterior import Posterior, load
 from .priors import GrowTree
-from .sampling import InterruptedSampling, extend, resume, sample
+from .sampling import extend, resume, sample
 from .trees import Tree
 
 if TYPE_CHECKING:

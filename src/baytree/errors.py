@@ -21,6 +21,10 @@ class FileError(InputError):
     """A file that cannot be read: missing, damaged or foreign."""
 
 
+class InterruptedSampling(UserWarning):
+    """Sampling ended early at the user's wish; what was drawn is kept."""
+
+
 def is_number(value: object) -> bool:
     """Whether a value is a real number; True and False are none."""
     return isinstance(value, Real) and not isinstance(value, bool)

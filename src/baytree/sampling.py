@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from .data import Design
-from .errors import FileError, InputError
+from .errors import FileError, InputError, InterruptedSampling
 from .models import CART, Chain, move_to, restore, state_of
 from .posterior import Part, Plan, Posterior, model_header, read_header, read_parts
 from .priors import GrowTree
@@ -31,10 +31,6 @@ BLOCK_SECONDS = 0.1
 CHECKPOINT_SECONDS = 5.0
 # What the core calls the position of a chain, in its order.
 POSITION = ("stream", "stored_trees", "stored", "turns", "accepted")
-
-
-class InterruptedSampling(UserWarning):
-    """Sampling ended early at the user's wish; what was drawn is kept."""
 
 
 def sample(

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import secrets
+import warnings
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from .. import _core
-from ..errors import InputError
+from ..errors import InputError, InterruptedSampling
 from ..progress import Progress
 from .kernels import Component
 from .terms import Term, model_of
@@ -88,7 +89,7 @@ def draw_posterior(
     power: float,
     progress: bool,
 ) -> ProgramPosterior:
-    """Run the chains one after another; see `Program.posterior`."""
+    """Run the chains side by side; see `Program.posterior`. Ctrl-C during the draws keeps what was drawn."""
     for name, value, least in (("draws", draws, 1), ("warmup", warmup, 0), ("thin", thin, 1), ("chains", chains, 1)):
         if not isinstance(value, (int, np.integer)) or isinstance(value, bool) or value < least:
             raise InputError(f"{name}={value!r}: choose a whole number, {least} or more")
@@ -97,43 +98,64 @@ def draw_posterior(
     names = native.goal_variables
     components = [component.resolve(native, program.semantics) for component in kernel]
     function = None if log_likelihood is None else lambda *values: _number(log_likelihood(model_of(names, values)))
-    shown = Progress(warmup * chains, draws * chains, enabled=progress)
-    models: list[list[Any]] = []
-    texts: list[list[str]] = []
-    log_likelihoods = np.empty((chains, draws))
-    log_priors = np.empty((chains, draws))
-    acceptance = np.empty((chains, len(components)))
-    with shown:
-        for replica in range(chains):
-            walk = _core.ProofChain(
-                native,
-                getattr(_core.Semantics, program.semantics),
-                program.limits.native(),
-                Term,
-                [component.native() for component in components],
-                function,
-                float(power),
-                seed,
-                replica,
-            )
-            models.append([])
-            texts.append([])
-            for done in range(0, warmup, BLOCK):
+    walks = [
+        _core.ProofChain(
+            native,
+            getattr(_core.Semantics, program.semantics),
+            program.limits.native(),
+            Term,
+            [component.native() for component in components],
+            function,
+            float(power),
+            seed,
+            replica,
+        )
+        for replica in range(chains)
+    ]
+    drawn: list[list[_Draw]] = [[] for _ in walks]
+    with Progress(warmup, draws, enabled=progress) as shown:
+        for done in range(0, warmup, BLOCK):
+            for walk in walks:
                 walk.advance(min(BLOCK, warmup - done))
-                shown.update(replica * warmup + done, replica * draws, [walk.log_likelihood], _rate(walk).mean())
+            shown.update(done, 0, [walk.log_likelihood for walk in walks], float(np.mean([*map(_rate, walks)])))
+        try:
             for draw in range(draws):
-                walk.advance(thin)
-                texts[-1].append(walk.text())
-                same = draw > 0 and texts[-1][-1] == texts[-1][-2]
-                models[-1].append(models[-1][-1] if same else model_of(names, walk.answer()))
-                log_likelihoods[replica, draw] = walk.log_likelihood
-                log_priors[replica, draw] = walk.log_prior
+                for walk, own in zip(walks, drawn, strict=True):
+                    walk.advance(thin)
+                    own.append(_draw(walk, names, own[-1] if own else None))
                 if draw % BLOCK == 0:
-                    drawn = replica * draws + draw
-                    shown.update((replica + 1) * warmup, drawn, [walk.log_likelihood], _rate(walk).mean())
-            acceptance[replica] = _rate(walk)
-    used = tuple(map(str, components))
-    return ProgramPosterior(goal, models, texts, log_likelihoods, log_priors, used, acceptance, seed)
+                    rate = float(np.mean([*map(_rate, walks)]))
+                    shown.update(warmup, draw, [walk.log_likelihood for walk in walks], rate)
+        except KeyboardInterrupt:
+            kept = min(map(len, drawn))
+            if not kept:
+                raise
+            message = f"sampling was interrupted: {kept:,} of {draws:,} draws are kept"
+            warnings.warn(message, InterruptedSampling, stacklevel=3)
+            drawn = [own[:kept] for own in drawn]
+    return ProgramPosterior(
+        goal,
+        [[one.model for one in own] for own in drawn],
+        [[one.text for one in own] for own in drawn],
+        np.array([[one.log_likelihood for one in own] for own in drawn]),
+        np.array([[one.log_prior for one in own] for own in drawn]),
+        tuple(map(str, components)),
+        np.array([_rate(walk) for walk in walks]),
+        seed,
+    )
+
+
+class _Draw(NamedTuple):
+    model: Any
+    text: str
+    log_likelihood: float
+    log_prior: float
+
+
+def _draw(walk: Any, names: list[str], last: _Draw | None) -> _Draw:
+    text = walk.text()
+    model = last.model if last is not None and last.text == text else model_of(names, walk.answer())
+    return _Draw(model, text, walk.log_likelihood, walk.log_prior)
 
 
 def _rate(walk: Any) -> np.ndarray:
