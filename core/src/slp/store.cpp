@@ -15,7 +15,7 @@ std::uint32_t Functors::intern(Functor functor) {
 Store::Store(Symbols names, Functors known, std::vector<std::uint64_t> begin, std::size_t max_cells, std::uint64_t max_steps)
     : symbols(std::move(names)), functors(std::move(known)), begin_(std::move(begin)), capacity_(0), max_steps_(max_steps) {
   // What the program itself takes comes on top, so that a run can always begin; no address is beyond 32 bits.
-  max_cells_ = std::min(max_cells, std::size_t{0xffff'ffff} - begin_.size() - margin) + begin_.size() + margin;
+  max_cells_ = std::min(max_cells, std::size_t{0xffff'ffff} - begin_.size() - 2 * margin) + begin_.size() + 2 * margin;
   list_functor = functors.intern({symbols.intern("[|]"), 2});
   pair_functor = functors.intern({symbols.intern("-"), 2});
   nil = Cell::atom(symbols.intern("[]"));
