@@ -13,30 +13,11 @@
 #include "baytree/partition.hpp"
 #include "baytree/predictor.hpp"
 #include "baytree/slp/lint.hpp"
+#include "checks.hpp"
 
 namespace {
 
 using namespace baytree;
-
-int checks = 0;
-
-void check(bool holds, const char* what, int line) {
-  ++checks;
-  if (holds) return;
-  std::fprintf(stderr, "core_tests.cpp:%d: %s does not hold\n", line, what);
-  std::exit(1);
-}
-#define CHECK(condition) check(condition, #condition, __LINE__)
-
-template <class F>
-bool throws(F f) {
-  try {
-    f();
-  } catch (const InputError&) {
-    return true;
-  }
-  return false;
-}
 
 /// Columns of every kind: numeric with ties, constant, with missing values, two-byte codes, categorical with and without missing values, as many levels as
 /// there can be.

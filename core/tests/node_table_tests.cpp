@@ -12,32 +12,13 @@
 #include "baytree/partition.hpp"
 #include "baytree/prior/node_table.hpp"
 #include "baytree/prior/program_knowledge.hpp"
+#include "checks.hpp"
 
 namespace {
 
 using namespace baytree;
 using slp::NodeId;
 using slp::Question;
-
-int checks = 0;
-
-void check(bool holds, const char* what, int line) {
-  ++checks;
-  if (holds) return;
-  std::fprintf(stderr, "node_table_tests.cpp:%d: %s does not hold\n", line, what);
-  std::exit(1);
-}
-#define CHECK(condition) check(condition, #condition, __LINE__)
-
-template <class F>
-bool throws(F f) {
-  try {
-    f();
-  } catch (const InputError&) {
-    return true;
-  }
-  return false;
-}
 
 /// Columns of every kind: numeric with ties, with missing values, constant, two-byte codes, categorical with and without missing values. The cut values of a
 /// column are 0, 1, 2, …; a row of code c has the value c − 0.5.

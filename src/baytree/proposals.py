@@ -77,17 +77,23 @@ def parse_proposal(spec: ProposalSpec) -> tuple[Component, ...]:
     -------
     tuple of Component
     """
+    weights = AUTO if spec == "auto" else parse_weights("proposal", spec, "{'uc': 2, 'change': 1}")
+    return tuple(_component(name, weight) for name, weight in weights.items())
+
+
+def parse_weights(what: str, spec: ProposalSpec, example: str) -> dict[str, float]:
+    """Names with weights, from a name, from ``"a=2,b=1"`` or from a mapping."""
     if isinstance(spec, str):
-        if spec == "auto":
-            spec = AUTO
-        else:
-            parts = [part.partition("=") for part in spec.split(",")]
-            if len({name.strip() for name, _, _ in parts}) < len(parts):
-                raise InputError(f"proposal {spec!r}: a name appears twice; add its weights up")
-            spec = {name.strip(): _number(weight) if equals else 1.0 for name, equals, weight in parts}
+        parts = [part.partition("=") for part in spec.split(",")]
+        if len({name.strip() for name, _, _ in parts}) < len(parts):
+            raise InputError(f"{what} {spec!r}: a name appears twice; add its weights up")
+        spec = {name.strip(): _number(what, weight) if equals else 1.0 for name, equals, weight in parts}
     if not isinstance(spec, Mapping) or not spec:
-        raise InputError(f"proposal {spec!r}: give a name, or names with weights such as {{'uc': 2, 'change': 1}}")
-    return tuple(_component(name, weight) for name, weight in spec.items())
+        raise InputError(f"{what} {spec!r}: give a name, or names with weights such as {example}")
+    for name, weight in spec.items():
+        if not is_number(weight) or not 0 < weight < float("inf"):
+            raise InputError(f"{what} {name!r} has weight {weight!r}: choose a positive number, or leave it out")
+    return {name: float(weight) for name, weight in spec.items()}
 
 
 def _component(text: str, weight: float) -> Component:
@@ -95,13 +101,11 @@ def _component(text: str, weight: float) -> Component:
     name = (match[2] or match[4]) if match else ""
     if not match or name not in _core.Proposal.__members__ or (name == "cycle" and not match[2]):
         raise unknown_choice("proposal", text, ("auto", *NAMES))
-    if not is_number(weight) or not 0 < weight < float("inf"):
-        raise InputError(f"proposal {text!r} has weight {weight!r}: choose a positive number, or leave it out")
-    return Component(name, float(weight), int(match[3] or 0), bool(match[1]))
+    return Component(name, weight, int(match[3] or 0), bool(match[1]))
 
 
-def _number(text: str) -> float:
+def _number(what: str, text: str) -> float:
     try:
         return float(text)
     except ValueError:
-        raise InputError(f"proposal: {text!r} is not a weight; write NAME=NUMBER") from None
+        raise InputError(f"{what}: {text!r} is not a weight; write NAME=NUMBER") from None

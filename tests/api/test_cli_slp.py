@@ -6,19 +6,11 @@ from typing import Any
 
 import polars as pl
 import pytest
+from slp.figures import FIGURE_2
 from typer.testing import CliRunner
 
 import baytree as bt
 from baytree.cli import app
-
-FIGURE_2 = """
-1 - 1/D : [D] : cart(leaf).
-1/D : [D] : cart(Split-[L,R]) :-
-    NewD is D+1, splt(Split),
-    [NewD] : cart(L), [NewD] : cart(R).
-
-0.4:splt(x1). 0.3:splt(x2). 0.3:splt(x3).
-"""
 
 
 @pytest.fixture(autouse=True)

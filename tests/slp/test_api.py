@@ -3,18 +3,11 @@
 from pathlib import Path
 
 import pytest
+from slp.figures import FIGURE_2
 
 import baytree as bt
 from baytree.slp import Limits, Program, ProgramError, Term
 
-FIGURE_2 = """
-1 - 1/D : [D] : cart(leaf).
-1/D : [D] : cart(Split-[L,R]) :-
-    NewD is D+1, splt(Split),
-    [NewD] : cart(L), [NewD] : cart(R).
-
-0.4:splt(x1). 0.3:splt(x2). 0.3:splt(x3).
-"""
 # Cussens (2001): a rule that does not unify is a failure.
 COUSINS = """
 0.5 : s(X, p) :- p(X), p(X).   % both the same

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from .. import _core
-from ..errors import InputError, is_number, unknown_choice
+from ..errors import unknown_choice
+from ..proposals import parse_weights
 
 NAMES = ("subtree", "sequence", "address", "independent", "cycle(n)")
 # What the same moves are called for native priors.
@@ -82,12 +83,8 @@ def parse_kernel(spec: KernelSpec) -> tuple[Component, ...]:
     -------
     tuple of Component
     """
-    if isinstance(spec, str):
-        parts = [part.partition("=") for part in spec.split(",")]
-        spec = {name.strip(): _weight(weight) if equals else 1.0 for name, equals, weight in parts}
-    if not isinstance(spec, Mapping) or not spec:
-        raise InputError(f"kernel {spec!r}: give a name, or names with weights such as {{'subtree': 2, 'address': 1}}")
-    return tuple(_component(name, weight) for name, weight in spec.items())
+    weights = parse_weights("kernel", spec, "{'subtree': 2, 'independent': 1}")
+    return tuple(_component(name, weight) for name, weight in weights.items())
 
 
 def _component(text: str, weight: float) -> Component:
@@ -102,13 +99,4 @@ def _component(text: str, weight: float) -> Component:
         or (match[1] or "none") not in _core.Mistake.__members__
     ):
         raise unknown_choice("kernel", text, ("auto", *NAMES))
-    if not is_number(weight) or not 0 < weight < float("inf"):
-        raise InputError(f"kernel {text!r} has weight {weight!r}: choose a positive number, or leave it out")
-    return Component(name, float(weight), int(match[3] or 0), match[1] or "none")
-
-
-def _weight(text: str) -> float:
-    try:
-        return float(text)
-    except ValueError:
-        raise InputError(f"kernel: {text!r} is not a weight; write NAME=NUMBER") from None
+    return Component(name, weight, int(match[3] or 0), match[1] or "none")
