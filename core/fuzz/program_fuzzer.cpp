@@ -324,6 +324,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   const auto [program, rest] = cut_at_line(text);
   const auto [goal, options] = cut_at_line(rest);
-  run({program, goal, options});
+  run({program, goal, options.substr(0, 8)});
   return 0;
 }

@@ -57,7 +57,9 @@ class CART:
         if isinstance(self.prior, GrowTree):
             return parse_proposal(self.proposal)
         program, semantics = self.prior.for_trees(), self.prior.semantics
-        return tuple(component.resolve(program, semantics) for component in parse_kernel(self.proposal))
+        return tuple(
+            part for component in parse_kernel(self.proposal) for part in component.resolve(program, semantics)
+        )
 
     def resolve(self, design: Design) -> CART:
         """The model with everything that was left open chosen for this design."""

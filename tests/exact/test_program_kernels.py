@@ -47,7 +47,7 @@ class Matrices:
         return weights / weights.sum()
 
     def chain(self, kernel: str) -> _core.ProofChain:
-        components = [part.resolve(self.native, self.program.semantics).native() for part in parse_kernel(kernel)]
+        components = [component.native() for component in parse_kernel(kernel)]
         likelihood = self._log_likelihood if self.with_likelihood else None
         semantics = getattr(_core.Semantics, self.program.semantics)
         limits = self.program.limits.native()

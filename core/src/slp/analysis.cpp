@@ -1,7 +1,6 @@
 #include "baytree/slp/analysis.hpp"
 
 #include <algorithm>
-#include <functional>
 #include <set>
 
 #include "baytree/slp/arithmetic.hpp"
@@ -25,7 +24,6 @@ struct Argument {
 struct Info {
   std::vector<Argument> arguments;
   bool is_random = false;  // makes choices, itself or by what it calls
-  bool may_fail = false;
 };
 
 /// Built-ins that give ground terms where these arguments are ground; −1 ends the list.
@@ -258,8 +256,6 @@ class Analyser {
     const std::string& called = name(goal);
     const std::uint32_t arity = terms_[goal].arity;
     const auto argument = [&](std::uint32_t i) { return terms_.argument(goal, i); };
-    // What gives a value to a variable that has one already is a test.
-    if (final_ && arity > 0 && !is_fresh_variable(argument(arity == 2 && called != "is" ? 1 : 0))) tests_.insert(goal);
     if (called == "is" && arity == 2) return set_all(argument(0), State::ground);
     if ((called == "=" || called == "=..") && arity == 2) return set_all(goal, is_ground(argument(0)) || is_ground(argument(1)) ? State::ground : State::any);
     if (called == "append" && arity == 3)
@@ -278,7 +274,7 @@ class Analyser {
     if (stands_twice(goal, variable)) return "the goal itself, where it stands twice";
     for (const auto& part : {clause_->guard, clause_->body}) {
       if (!part) continue;
-      for (const TermId other : all_goals(*part)) {
+      for (const TermId other : goals_of(program_, *part)) {
         if (other == goal) continue;
         bool reads = false;
         each_variable(other, [&](std::uint32_t v) { reads = reads || v == variable; });
@@ -300,9 +296,6 @@ class Analyser {
     }
     return {};
   }
-
-  /// The goals of a body; a findall counts as one, with what it collects.
-  std::vector<TermId> all_goals(TermId body) const { return goals_of(program_, body); }
 
   void note_random(TermId goal, TermId called, std::string reason) {
     if (!final_) return;
@@ -327,7 +320,7 @@ class Analyser {
   }
 
   bool has_other_random_goal(TermId goal) const {
-    for (const TermId other : all_goals(*clause_->body)) {
+    for (const TermId other : goals_of(program_, *clause_->body)) {
       const TermId called = as_call(program_, other).goal;
       if (other != goal && terms_[called].kind != Kind::variable && is_random(called)) return true;
     }
@@ -356,7 +349,7 @@ class Analyser {
       if (const std::string reason = failure_in_head(indicator, clause); !reason.empty() && !(clause.is_labelled() && has_catch_all(predicate))) return reason;
       if (!clause.body) continue;
       if (has_negation(*clause.body)) return "\\+ in " + text_of(indicator) + " (" + place_text(clause.head) + ") may fail";
-      for (const TermId goal : all_goals(*clause.body)) {
+      for (const TermId goal : goals_of(program_, *clause.body)) {
         const TermId called = as_call(program_, goal).goal;
         if (terms_[called].kind == Kind::variable) return "a variable is called";
         if (is_defined(called) && is_users(program_.indicator(called))) continue;
@@ -385,6 +378,7 @@ class Analyser {
     if (clause.guard) return text_of(indicator) + " has a guard";
     std::set<std::uint32_t> seen;
     bool repeated = false;
+    for (const TermId variable : clause.label_variables) each_variable(variable, [&](std::uint32_t v) { repeated = repeated || !seen.insert(v).second; });
     for (std::uint32_t i = 0; i < indicator.second; ++i) {
       const TermId argument = terms_.argument(clause.head, i);
       each_variable(argument, [&](std::uint32_t v) { repeated = repeated || !seen.insert(v).second; });
@@ -394,24 +388,53 @@ class Analyser {
     return repeated ? text_of(indicator) + " (" + place_text(clause.head) + ") may not match" : "";
   }
 
-  /// Whether rules that always match have labels that cannot all be 0: one is a positive number, or they sum to 1.
+  /// Whether rules that always match have labels that cannot all be 0: one is a positive number, or two are E and 1 - E.
   bool has_catch_all(const Predicate& predicate) const {
-    constexpr double trials[] = {0.5, 1.0, 2.0, 2.5, 3.0, 4.0, 7.0, 10.0, 50.0};
-    double sums[std::size(trials)] = {};
+    std::vector<const Clause*> matching;
     for (const std::size_t number : predicate.clauses) {
       const Clause& clause = program_.clauses[number];
       if (!clause.is_labelled() || !failure_in_head(predicate.indicator, clause).empty()) continue;
-      for (std::size_t t = 0; t < std::size(trials); ++t) {
-        std::vector<double> values(program_.sentence(clause).variables.size(), 0.0);
-        for (std::size_t i = 0; i < clause.label_variables.size(); ++i)
-          if (terms_[clause.label_variables[i]].kind == Kind::variable) values[terms_[clause.label_variables[i]].variable] = trials[t] + static_cast<double>(i);
-        const auto label = evaluate(program_.source, *clause.label, values);
-        if (!label) return false;
-        if (clause.label_variables.empty() && *label > 0.0) return true;
-        sums[t] += *label;
-      }
+      const auto label = clause.label_variables.empty() ? evaluate(program_.source, *clause.label, {}) : std::nullopt;
+      if (label && *label > 0.0) return true;
+      matching.push_back(&clause);
     }
-    return std::all_of(std::begin(sums), std::end(sums), [](double sum) { return sum > 1.0 - 1e-9 && sum < 1.0 + 1e-9; });
+    for (const Clause* clause : matching)
+      for (const Clause* other : matching)
+        if (is_rest(*clause, *other)) return true;
+    return false;
+  }
+
+  /// Whether the label of one clause is 1 less that of the other.
+  bool is_rest(const Clause& clause, const Clause& other) const {
+    const TermId label = *clause.label;
+    if (!is(label, "-", 2) || clause.label_variables.size() != other.label_variables.size()) return false;
+    const Term& one = terms_[terms_.argument(label, 0)];
+    const bool is_one = (one.kind == Kind::integer && one.integer == 1) || (one.kind == Kind::real && one.real == 1.0);
+    return is_one && is_same(terms_.argument(label, 1), clause, *other.label, other);
+  }
+
+  bool is_same(TermId a, const Clause& of_a, TermId b, const Clause& of_b) const {
+    const Term &x = terms_[a], &y = terms_[b];
+    if (x.kind != y.kind) return false;
+    const auto place = [&](const Clause& clause, const Term& variable) {
+      std::size_t i = 0;
+      while (i < clause.label_variables.size() && terms_[clause.label_variables[i]].variable != variable.variable) ++i;
+      return i;
+    };
+    switch (x.kind) {
+      case Kind::variable:
+        return place(of_a, x) == place(of_b, y);
+      case Kind::integer:
+        return x.integer == y.integer;
+      case Kind::real:
+        return x.real == y.real;
+      default:
+        break;
+    }
+    if (x.name != y.name || x.arity != y.arity) return false;
+    for (std::uint32_t i = 0; i < x.arity; ++i)
+      if (!is_same(terms_.argument(a, i), of_a, terms_.argument(b, i), of_b)) return false;
+    return true;
   }
 
   const Program& program_;
@@ -426,7 +449,6 @@ class Analyser {
   Indicator here_;
   const Clause* clause_ = nullptr;
   std::vector<State> states_;
-  std::set<TermId> tests_;  // built-in goals whose outcome is given before
   Analysis out_;
 };
 

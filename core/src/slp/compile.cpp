@@ -27,7 +27,6 @@ class Compiler {
   Compiler(const Reading& reading, const std::unordered_set<TermId>& pure, Code& code, Problems& problems)
       : program_(reading.program), terms_(reading.program.source.terms), pure_(pure), code_(code), problems_(problems), lines_(reading.program_lines) {
     code_.symbols = program_.source.symbols;
-    list_functor_ = code_.functors.intern({code_.symbols.intern("[|]"), 2});
     // Arguments are older than the terms that have them.
     ground_.resize(terms_.nodes.size());
     for (TermId id = 0; id < terms_.nodes.size(); ++id) {
@@ -174,7 +173,6 @@ class Compiler {
     } else {
       init_body_variables(clause);
     }
-    out.body = here();
     const bool ended = clause.body && compile_body(*clause.body, true);
     if (!ended) emit(out.place, {.op = Op::proceed, .a = out.has_frame});
     out.slots = slots_;
@@ -271,8 +269,8 @@ class Compiler {
     temporaries_ = 0;
     std::vector<TermId> arguments;
     for (std::uint32_t i = 0; i < terms_[clause.head].arity; ++i) arguments.push_back(terms_.argument(clause.head, i));
-    set_key_and_pattern(arguments, out);
     arguments.insert(arguments.end(), clause.label_variables.begin(), clause.label_variables.end());
+    set_key_and_pattern(arguments, out);
     if (arguments.size() > most_arguments) {
       too_large_ = true;
       return;
@@ -614,11 +612,15 @@ class Compiler {
     for (const std::uint32_t clause : predicate.clauses)
       if (!code_.clauses[clause].key) predicate.any_key.push_back(clause);
     if (predicate.clauses.size() <= few_clauses) return;
-    for (const std::uint32_t clause : predicate.clauses)
-      if (code_.clauses[clause].key) predicate.by_key.try_emplace(*code_.clauses[clause].key);
-    for (auto& [key, list] : predicate.by_key)
-      for (const std::uint32_t clause : predicate.clauses)
-        if (!code_.clauses[clause].key || *code_.clauses[clause].key == key) list.push_back(clause);
+    std::vector<std::uint32_t> before;  // clauses with a variable there, so far
+    for (const std::uint32_t clause : predicate.clauses) {
+      if (const auto& key = code_.clauses[clause].key) {
+        predicate.by_key.try_emplace(*key, before).first->second.push_back(clause);
+        continue;
+      }
+      before.push_back(clause);
+      for (auto& [key, list] : predicate.by_key) list.push_back(clause);
+    }
   }
 
   const Program& program_;
@@ -630,7 +632,6 @@ class Compiler {
   std::map<Indicator, std::uint32_t> numbers_;
   std::vector<bool> ground_;
   std::vector<Symbol> names_;
-  std::uint32_t list_functor_ = 0;
   // of the clause at hand
   std::vector<Variable> variables_;
   std::uint32_t slots_ = 0, temporaries_ = 0, cells_ = 0;

@@ -9,7 +9,7 @@
 
 namespace baytree::slp {
 
-Context::Context(Store& store_, Data* data, std::string& output_) : store(store_), output(output_), data_(data) {
+Context::Context(Store& store_, Data* data, std::string& output_, std::size_t memory) : store(store_), output(output_), data_(data), memory_(memory) {
   or_missing_ = store.functors.intern({store.symbols.intern("or_missing"), 1});
   observed_ = Cell::atom(store.symbols.intern("observed"));
   if (!data) return;
@@ -39,6 +39,13 @@ NodeId Context::node_of(Cell term) const {
   if (!term.is(Tag::node)) throw Trouble{store.text(term) + " is no node; nodes come from root(N), split(N, F, V, L, R) and split_node(N, F-V, L, R)"};
   table();
   return term.number();
+}
+
+std::pair<NodeId, NodeId> Context::split(NodeId node, std::uint32_t feature, const Question& question) {
+  store.spend(table().node_size(node) / 64);
+  const auto children = table().split(node, feature, question);
+  if (table().memory() > memory_) throw Trouble{"the nodes of the table need more than the " + std::to_string(memory_ >> 20) + " MiB of memory they may use"};
+  return children;
 }
 
 Cell Context::question_term(std::uint32_t feature, const Question& question) {
@@ -297,7 +304,7 @@ bool split_node(Context& c, const Cell* a) {
   const std::uint32_t feature = c.feature_of(store.argument(rule, 0));
   const auto question = c.question_of(feature, store.argument(rule, 1));
   if (!question || !c.table().is_admissible(node, feature, *question)) return false;
-  const auto [left, right] = c.table().split(node, feature, *question);
+  const auto [left, right] = c.split(node, feature, *question);
   return store.unify(a[2], Cell::node(left)) && store.unify(a[3], Cell::node(right));
 }
 

@@ -24,7 +24,7 @@ Machine::Machine(std::shared_ptr<const Code> code, Semantics semantics, Data* da
       data_(data),
       limits_(limits),
       store_(code_->symbols, code_->functors, code_->begin, limits.memory / sizeof(std::uint64_t), limits.steps),
-      context_(store_, data_, output_),
+      context_(store_, data_, output_, limits.memory),
       first_node_(data ? data->mark() : 0),
       known_menus_(code_->predicates.size()) {}
 
@@ -103,7 +103,7 @@ bool Machine::prove(Chance& chance, Keep keep) {
 
 void Machine::prove_until_success(Chance& chance, std::uint64_t attempts, Keep keep) {
   for (std::uint64_t i = 0; i < attempts; ++i)
-    if (prove(chance))
+    if (prove(chance, keep))
       return;
     else if (semantics_ == Semantics::backtrack)
       throw InputError(code_->file + ": the goal fails: no choice leads to a proof of it");
@@ -113,6 +113,16 @@ void Machine::prove_until_success(Chance& chance, std::uint64_t attempts, Keep k
 }
 
 void Machine::follow(const std::vector<Event>& events) {
+  const std::vector<Event> before = events_;
+  try {
+    lay_down(events);
+  } catch (const InputError&) {
+    if (!before.empty()) lay_down(before);  // so that the machine stays at a proof
+    throw;
+  }
+}
+
+void Machine::lay_down(const std::vector<Event>& events) {
   std::vector<Event> guide;
   for (const Event& event : events)
     if (event.is_choice) guide.push_back(event);
@@ -131,7 +141,7 @@ void Machine::follow(const std::vector<Event>& events) {
 /// Lays the proof down anew where too much was left over from earlier ones.
 void Machine::compact() {
   const bool is_full = store_.top() > 4 * live_cells_ + spare_cells || (data_ && data_->memory() > 4 * live_memory_ + spare_memory);
-  if (is_full) follow(std::vector<Event>(events_));
+  if (is_full) lay_down(std::vector<Event>(events_));
 }
 
 std::size_t Machine::end_of(std::size_t k, Extent extent) const {
@@ -315,6 +325,7 @@ Machine::Alternative& Machine::push_alternative(Alternative::Kind kind, const Go
                            .traced = traced_ ? static_cast<std::uint32_t>(traced_->size()) : 0,
                            .committed = committed_,
                            .guided = guide_next_,
+                           .redrawing = redrawing_,
                            .nodes = data_ ? data_->mark() : 0});
   store_.boundary = store_.top();
   return alternatives_.back();
@@ -344,6 +355,7 @@ bool Machine::backtrack() {
     if (data_) data_->rewind(alternative.nodes);
     committed_ = alternative.committed;
     guide_next_ = alternative.guided;
+    redrawing_ = alternative.redrawing;
     goal_ = alternative.goal;
     frame_ = goal_.frame;  // the one at hand is gone, and an error must not look at it
     if (kind == Alternative::Kind::code || kind == Alternative::Kind::gather) {

@@ -6,6 +6,11 @@
 
 // How the machine chooses: by chance, as another proof did, or each option in turn.
 namespace baytree::slp {
+namespace {
+
+constexpr const char* in_condition = "a random choice inside a condition, a guard, \\+, once or findall; make the choice before, and test what it gave";
+
+}  // namespace
 
 // ---- choices -------------------------------------------------------------------------------------------------------------
 
@@ -43,6 +48,8 @@ bool Machine::choose(const Menu& menu, std::size_t tried, Option& chosen) {
     if (tried == 0) chosen = identify(menu, 0);
     return tried == 0;
   }
+  if (committed_ > 0) throw Trouble{in_condition};
+  if (!std::isfinite(menu.total)) throw Trouble{"the weights of a choice are too large to be summed"};
   std::optional<std::uint64_t> index;
   const Event* kept = nullptr;
   if (guide_ == Guide::recorded || (guide_ == Guide::matched && !redrawing_)) {
@@ -51,7 +58,11 @@ bool Machine::choose(const Menu& menu, std::size_t tried, Option& chosen) {
       kept = &guide_events_[*match];
       index = find_option(menu, kept->chosen);
     }
-    if (match ? !index : guide_ == Guide::recorded) return false;
+    if (match ? !index : guide_ == Guide::recorded) {
+      // A kept choice that has become impossible is the end, not a reason to search elsewhere.
+      if (guide_ == Guide::matched) alternatives_.clear();
+      return false;
+    }
   }
   if (!kept) index = untried(menu, tried);
   if (!index) return false;
@@ -65,7 +76,6 @@ bool Machine::choose(const Menu& menu, std::size_t tried, Option& chosen) {
 }
 
 void Machine::record(const Option& chosen, std::uint64_t options, double probability, std::size_t tried, std::uint64_t index) {
-  if (committed_ > 0) throw Trouble{"a random choice inside a condition, a guard, \\+, once or findall; make the choice before, and test what it gave"};
   const bool may_return = guide_ == Guide::every || (semantics_ == Semantics::backtrack && guide_ == Guide::fresh && code_->may_fail);
   if (keep_ == Keep::proof || may_return) save_arguments();
   if (traced_ && goal_.caller >= 0) {
@@ -207,6 +217,7 @@ bool Machine::draw(std::size_t tried) {
 bool Machine::draw_number(std::size_t tried) {
   if (!store_.deref(arguments_[0]).is(Tag::reference)) throw Trouble{"random(U) draws a number: U must be a variable without a value"};
   if (guide_ == Guide::every) throw Trouble{"random/1 has no finite list of outcomes, so they cannot be enumerated"};
+  if (committed_ > 0) throw Trouble{in_condition};
   const Event* kept = nullptr;
   if (guide_ == Guide::recorded || (guide_ == Guide::matched && !redrawing_)) {
     const auto match = matching_event();
@@ -295,7 +306,7 @@ bool Machine::bind_draw(const Option& chosen) {
     default: {
       const std::uint32_t feature = feature_of(chosen);
       const Question question = question_of(chosen);
-      const auto [left, right] = data_->split(context_.node_of(arguments_[0]), feature, question);
+      const auto [left, right] = context_.split(context_.node_of(arguments_[0]), feature, question);
       return (is_given(1) || store_.unify(arguments_[1], context_.feature_atom(feature))) &&
              store_.unify(arguments_[2], context_.question_term(feature, question)) && store_.unify(arguments_[3], Cell::node(left)) &&
              store_.unify(arguments_[4], Cell::node(right));

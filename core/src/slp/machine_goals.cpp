@@ -290,7 +290,7 @@ bool Machine::enter_clauses(const std::vector<std::uint32_t>& list, std::uint32_
 }
 
 double Machine::label_of(const CompiledClause& clause) {
-  if (clause.fixed_label) return *clause.fixed_label;
+  if (clause.label_variables == 0 && clause.fixed_label) return *clause.fixed_label;
   if (clause.label_variables != goal_.labels)
     throw Trouble{"the rule at line " + std::to_string(clause.place.line) + " has " + std::to_string(clause.label_variables) +
                   (clause.label_variables == 1 ? " label variable, but the goal gives " : " label variables, but the goal gives ") +
@@ -298,6 +298,7 @@ double Machine::label_of(const CompiledClause& clause) {
   for (std::uint32_t i = goal_.arguments - goal_.labels; i < goal_.arguments; ++i)
     if (store_.deref(arguments_[i]).is(Tag::reference))
       throw Trouble{"a label variable of the rule at line " + std::to_string(clause.place.line) + " has no value when the rule is tried"};
+  if (clause.fixed_label) return *clause.fixed_label;
   const Number* const value = compute(clause.label, [&](std::uint16_t place) { return arguments_[place]; });
   if (!value) throw Trouble{"the label at line " + std::to_string(clause.place.line) + " has no value here"};
   const double label = value->value();
@@ -323,7 +324,8 @@ bool Machine::enter_labelled(std::size_t tried) {
     menu.options = weights_.size() - base;
     menu.weights = weights_.data() + base;
     menu.ids = ids_.data() + base;
-    if (known) {
+    const bool is_usual = std::isfinite(menu.total) && std::all_of(menu.weights, menu.weights + menu.options, [&](double w) { return w / menu.total > 0.0; });
+    if (known && is_usual) {
       *known = {{menu.weights, menu.weights + menu.options}, {menu.ids, menu.ids + menu.options}};
       for (double& weight : known->weights) weight /= menu.total;
     }

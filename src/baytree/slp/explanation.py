@@ -17,7 +17,8 @@ def explain(program: _core.Program, semantics: Semantics) -> str:
     """Say which kernels are exact for a program, which one a chain uses, and why."""
     native = getattr(_core.Semantics, semantics)
     best = program.best_kernel(native)
-    lines = [f"kernel: {best.name}, which {_WHAT[best.name]}", f"semantics: {_meaning(program, semantics)}", ""]
+    every = "; one step in five is sequence, which reaches every model" if best.name == "address" else ""
+    lines = [f"kernel: {best.name}, which {_WHAT[best.name]}{every}", f"semantics: {_meaning(program, semantics)}", ""]
     lines.append("choices are made by:")
     for line, name, is_pure, reason in program.random_goals:
         where = f"line {line}" if line else "the goal"

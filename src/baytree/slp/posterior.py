@@ -96,7 +96,7 @@ def draw_posterior(
     seed = secrets.randbits(63) if seed is None else int(seed)
     native = program._native(goal)
     names = native.goal_variables
-    components = [component.resolve(native, program.semantics) for component in kernel]
+    components = [part for component in kernel for part in component.resolve(native, program.semantics)]
     function = None if log_likelihood is None else lambda *values: _number(log_likelihood(model_of(names, values)))
     walks = [
         _core.ProofChain(

@@ -43,7 +43,9 @@ class StreamChance final : public Chance {
       index += place >= sum;
     }
     if (index < weights.size()) return index;
-    while (weights[--index] <= 0.0) continue;  // rounding may leave a rest
+    do {  // rounding may leave a rest
+      --index;
+    } while (index > 0 && weights[index] <= 0.0);
     return index;
   }
   bool happens(double probability) override { return stream_.uniform() < probability; }

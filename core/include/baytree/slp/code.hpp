@@ -78,7 +78,6 @@ enum class Comparison : std::uint8_t { equal, unequal, less, greater, at_most, a
 struct CompiledClause {
   std::uint32_t predicate = 0;
   std::uint32_t entry = 0;  // where its head begins
-  std::uint32_t body = 0;   // where to go on behind a guard that binds nothing
   std::uint32_t slots = 0;  // variables that outlive a goal
   bool has_frame = false;   // has a body
   bool has_guard = false, guard_binds = false;

@@ -12,7 +12,7 @@ namespace baytree::slp {
 /// What a built-in predicate may use.
 class Context {
  public:
-  Context(Store& store, Data* data, std::string& output);
+  Context(Store& store, Data* data, std::string& output, std::size_t memory);
 
   Store& store;
   std::string& output;  // of write and format
@@ -26,9 +26,12 @@ class Context {
   Cell question_term(std::uint32_t feature, const Question& question);
   std::optional<Question> question_of(std::uint32_t feature, Cell term);
   const std::vector<Cell>& features() const { return features_; }
+  /// Splits a node, at the cost of its rows.
+  std::pair<NodeId, NodeId> split(NodeId node, std::uint32_t feature, const Question& question);
 
  private:
   Data* data_;
+  std::size_t memory_;  // what the table's nodes may take
   std::vector<Cell> features_;
   std::unordered_map<Symbol, std::uint32_t> numbers_;
   std::uint32_t or_missing_ = 0;

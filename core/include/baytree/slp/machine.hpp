@@ -159,6 +159,7 @@ class Machine {
     Address top = 0;
     std::uint32_t trail = 0, events = 0, tried = 0, traced = 0, committed = 0;
     std::size_t guided = 0;  // choices of the guiding proof that were used before
+    bool redrawing = false;
     NodeId nodes = 0;
   };
 
@@ -188,6 +189,7 @@ class Machine {
   bool run();
   template <class Work>
   bool guarded(Work work);
+  void lay_down(const std::vector<Event>& events);
   void compact();
 
   // goals

@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <functional>
+#include <limits>
 
 #include "baytree/slp/kernel.hpp"
 
@@ -19,10 +20,11 @@ class Walk {
   }
 
   /// Starts from the proof the machine has.
-  void start() { log_likelihood_ = likelihood_(machine_); }
+  void start() { log_likelihood_ = evaluate(); }
 
   /// One step; true where the proof changed.
   bool step(Chance& chance) {
+    if (is_evaluating_) throw InputError("the likelihood must not move the chain that asks it");
     const std::size_t component = mixture_.choose(chance);
     const auto log_ratio = mixture_.propose(component, machine_, chance);
     if (!log_ratio) return false;
@@ -32,7 +34,7 @@ class Walk {
     }
     double proposed = 0.0;
     try {
-      proposed = likelihood_(machine_);
+      proposed = evaluate();
     } catch (...) {
       machine_.discard();
       throw;
@@ -52,6 +54,22 @@ class Walk {
   double log_likelihood() const { return log_likelihood_; }
 
  private:
+  double evaluate() {
+    if (is_evaluating_) throw InputError("the likelihood must not move the chain that asks it");
+    is_evaluating_ = true;
+    double value = 0.0;
+    try {
+      value = likelihood_(machine_);
+    } catch (...) {
+      is_evaluating_ = false;
+      throw;
+    }
+    is_evaluating_ = false;
+    if (std::isnan(value) || value == std::numeric_limits<double>::infinity())
+      throw InputError("the log-likelihood must be a number, or minus infinity where a model is impossible");
+    return value;
+  }
+
   bool decide(std::size_t component, double log_ratio, double proposed, Chance& chance) {
     // A chain that started at an impossible model takes the first possible one.
     double change = power_ == 0.0 || proposed == log_likelihood_ ? 0.0 : power_ * (proposed - log_likelihood_);
@@ -65,6 +83,7 @@ class Walk {
   LogLikelihood likelihood_;
   double power_;
   double log_likelihood_ = 0.0;
+  bool is_evaluating_ = false;
 };
 
 }  // namespace baytree::slp
