@@ -401,7 +401,9 @@ void bind_programs(nb::module_& module) {
           [](Prover& self, std::size_t most) {
             std::vector<std::tuple<std::string, bool, std::vector<std::uint64_t>>> out;
             self.machine.enumerate_raw([&](bool succeeded) {
-              if (out.size() == most) throw InputError("there are more than " + std::to_string(most) + " derivations, too many to list");
+              if (out.size() == most || self.machine.events().size() > 1000)
+                throw InputError("there are more than " + std::to_string(most) + " derivations, or derivations of more than 1,000 choices: too many to list");
+              if (out.size() % 1024 == 0 && PyErr_CheckSignals() != 0) throw nb::python_error();
               std::vector<std::uint64_t> clauses;
               for (const slp::Event& event : self.machine.events())
                 if (event.is_choice && !event.goal.is_draw) clauses.push_back(event.chosen.id);

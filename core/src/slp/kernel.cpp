@@ -53,7 +53,7 @@ std::optional<std::string> objection(Kernel kernel, const Analysis& analysis, Se
 }
 
 KernelMixture::KernelMixture(std::vector<KernelComponent> parts, const Analysis& analysis, Semantics semantics)
-    : components(std::move(parts)), turns(components.size()), accepted(components.size()), is_local_(analysis.is_local), semantics_(semantics) {
+    : components(std::move(parts)), turns(components.size()), accepted(components.size()), is_local_(analysis.is_local) {
   if (components.empty()) throw InputError("a chain needs at least one kernel");
   for (const KernelComponent& component : components) {
     if (!(component.weight > 0.0 && std::isfinite(component.weight))) throw InputError("the weight of a kernel must be positive and finite");

@@ -38,6 +38,7 @@ class Linter {
     for (const Clause& clause : program_.clauses) check_singletons(clause);
     check_undefined();
     check_reached(goal);
+    check_constraint_names();
     std::stable_sort(problems_.begin(), problems_.end(), [](const Problem& a, const Problem& b) { return a.place < b.place; });
     return std::move(problems_);
   }
@@ -54,7 +55,10 @@ class Linter {
       if (!part) continue;
       for (const TermId goal : goals_of(program_, *part)) {
         const TermId called = as_call(program_, goal).goal;
-        if (source().terms[called].kind == Kind::variable) continue;
+        if (source().terms[called].kind == Kind::variable) {
+          problems_.push_back({Problem::Severity::error, place(called), "a variable cannot be called; write the goal itself"});
+          continue;
+        }
         calls_[caller].insert(program_.indicator(called));
         first_call_.try_emplace(program_.indicator(called), place(called));
       }
@@ -161,6 +165,21 @@ class Linter {
       const std::string name = program_.name(indicator);
       const std::string hint = suggestion(name, names, source().symbols.name(indicator.first).size());
       problems_.push_back({Problem::Severity::error, where, name + " is not defined" + hint});
+    }
+  }
+
+  /// Facts that nothing calls and whose name is nearly that of a constraint.
+  void check_constraint_names() {
+    std::vector<std::string> constraints;
+    for (const std::string& name : known_names())
+      if (const auto slash = name.rfind('/'); meaning_of(name.substr(0, slash), static_cast<std::uint32_t>(name[slash + 1] - '0')) == Meaning::constraint)
+        constraints.push_back(name);
+    for (const auto& [indicator, predicate] : program_.predicates) {
+      const bool are_facts =
+          std::all_of(predicate.clauses.begin(), predicate.clauses.end(), [&](std::size_t clause) { return !program_.clauses[clause].body; });
+      if (!are_facts || first_call_.contains(indicator) || meaning(indicator) != Meaning::ordinary) continue;
+      const std::string hint = suggestion(program_.name(indicator), constraints, source().symbols.name(indicator.first).size());
+      if (!hint.empty()) warn(place(predicate), "nothing uses " + program_.name(indicator) + hint);
     }
   }
 

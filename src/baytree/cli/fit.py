@@ -169,7 +169,10 @@ def command(
                 raise InputError("--semantics is for a program; name it by --prior, or leave --semantics out")
             tree_model = CART(prior=GrowTree(alpha, beta, min_leaf, rule.value), proposal=proposal)
         else:
-            tree_model = CART(prior=_program(context, prior, semantics), proposal=proposal)
+            program = _program(context, prior, semantics)
+            for problem in program.warnings():
+                output.note(str(problem))
+            tree_model = CART(prior=program, proposal=proposal)
         cuts = _cuts(max_cuts)
         _require_numbers({"chains": chains, "draws": draws, "thin": thin}, warmup, seed)
         _require_place(path)

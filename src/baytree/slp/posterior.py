@@ -133,6 +133,11 @@ def draw_posterior(
             message = f"sampling was interrupted: {kept:,} of {draws:,} draws are kept"
             warnings.warn(message, InterruptedSampling, stacklevel=3)
             drawn = [own[:kept] for own in drawn]
+    if any(own and own[-1].log_likelihood == -np.inf for own in drawn):
+        message = (
+            "a chain has not found a possible model: its likelihood is still 0; run longer, or look at the likelihood"
+        )
+        warnings.warn(message, stacklevel=3)
     return ProgramPosterior(
         goal,
         [[one.model for one in own] for own in drawn],

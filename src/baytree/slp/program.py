@@ -17,7 +17,7 @@ from ..data import Design
 from ..errors import InputError, is_number, unknown_choice
 from ..native import native_design, vocabulary
 from .kernels import KernelSpec, Semantics, parse_kernel
-from .problems import check, problems_of, read_text, require_readable
+from .problems import Problem, check, problems_of, read_text, require_readable
 from .proof import Call, Proof
 from .terms import Term, model_of
 
@@ -128,6 +128,10 @@ class Program:
             raise unknown_choice("semantics", self.semantics, SEMANTICS)
         require_readable(check(self.text, file=self.file))
 
+    def warnings(self) -> list[Problem]:
+        """What is probably not meant, as `baytree slp check` finds it."""
+        return check(self.text, file=self.file)
+
     # ---- drawing --------------------------------------------------------------------------------------------------
 
     def sample(self, goal: str, n: int = 1, seed: int = 0, data: Design | None = None) -> list[Any]:
@@ -149,6 +153,7 @@ class Program:
         list
             The values of the goal's only variable; where it has several or none, dictionaries by name.
         """
+        self._require_possible(goal)
         prover = self._prover(goal, data)
         drawn = prover.sample(n, seed, 100_000)
         self._show(prover)
@@ -162,6 +167,7 @@ class Program:
         goal, seed, data
             As for `sample`.
         """
+        self._require_possible(goal)
         prover = self._prover(goal, data)
         prover.prove(seed)
         log_probability, answer = prover.log_probability, prover.text()
@@ -339,6 +345,13 @@ class Program:
         tree = re.fullmatch(r"\s*cart\(\s*([A-Z]\w*)\s*\)\s*\.?\s*", goal, re.ASCII)
         return f"cart({tree[1]}), '$whole'({tree[1]})" if tree and self._conditions() else goal
 
+    def _require_possible(self, goal: str) -> None:
+        if self._goal(goal) != goal and self.semantics == "backtrack":
+            raise InputError(
+                f"{self.file}: {' and '.join(sorted(self._conditions()))} can only be judged when a tree is complete; "
+                "use semantics 'reject', as taking back one choice at a time would take for ever"
+            )
+
     def _conditions(self) -> set[str]:
         """The constraints of the program that only a whole tree can meet."""
         return {"max_leaves/1", "require/1"} & set(_prepared(self.text, "true", self.file).predicates)
@@ -352,11 +365,7 @@ class Program:
         """The program as a prior over trees, its constraints checked against the columns of a design."""
         if "cart/1" not in self._native("true").predicates:
             raise InputError(f"{self.file}: a prior over trees must define cart/1, which derives a tree: cart(T)")
-        if self._conditions() and self.semantics == "backtrack":
-            raise InputError(
-                f"{self.file}: {' and '.join(sorted(self._conditions()))} can only be judged when a tree is complete; "
-                "use semantics 'reject', as taking back one choice at a time would take for ever"
-            )
+        self._require_possible("cart(T)")
         native = self._native("cart(T)")
         if design is not None:
             require_readable(problems_of(native.problems_with(vocabulary(design.schema)), self.text, self.file))

@@ -12,12 +12,10 @@ namespace baytree::slp {
 /// Proposals that prune a proof at a choice and prove it again. N is the number of choices.
 ///
 /// - `sequence` redraws all from choice k on; ratio N/N'. Exact always.
-/// - `subtree` redraws, from choice k on, the smallest goal around it that can be proved by itself; ratio N/N'. Exact because the rest of the proof neither
-/// reads
-///   nor depends on it; where there is no such goal it would be `sequence`, and is refused.
-/// - `address` redraws what lies under choice k by labels alone and keeps all other choices by their address; choices that appear are drawn, a failure means
-/// stay;
-///   ratio N/N' · Π p'/p over the choices kept. Exact under `reject`, and under `backtrack` where nothing fails.
+/// - `subtree` redraws, from choice k on, the smallest goal around it that can be proved by itself; ratio N/N'. Exact because the rest of the
+///   proof neither reads nor depends on it; where there is no such goal it would be `sequence`, and is refused.
+/// - `address` redraws what lies under choice k by labels alone and keeps all other choices by their address; choices that appear are drawn, a
+///   failure means stay; ratio N/N' · Π p'/p over the choices kept. Exact under `reject`, and under `backtrack` where nothing fails.
 /// - `independent` redraws all; ratio 1. Exact always.
 /// - `cycle` takes k = 0 … last in turn, by `subtree` where the program allows it and else by `sequence`; ratio 1, and where there is no choice k it stays.
 enum class Kernel : std::uint8_t { sequence, subtree, address, independent, cycle };
@@ -64,7 +62,6 @@ class KernelMixture {
 
  private:
   bool is_local_;
-  Semantics semantics_;
 };
 
 }  // namespace baytree::slp
