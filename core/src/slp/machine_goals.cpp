@@ -291,18 +291,19 @@ bool Machine::enter_clauses(const std::vector<std::uint32_t>& list, std::uint32_
 
 double Machine::label_of(const CompiledClause& clause) {
   if (clause.label_variables == 0 && clause.fixed_label) return *clause.fixed_label;
+  const auto where = [&] { return std::to_string(clause.label_begin.line) + ", column " + std::to_string(clause.label_begin.column); };
   if (clause.label_variables != goal_.labels)
-    throw Trouble{"the rule at line " + std::to_string(clause.place.line) + " has " + std::to_string(clause.label_variables) +
+    throw Trouble{"the rule at line " + where() + " has " + std::to_string(clause.label_variables) +
                   (clause.label_variables == 1 ? " label variable, but the goal gives " : " label variables, but the goal gives ") +
                   std::to_string(goal_.labels) + "; call it as  [E] : goal"};
   for (std::uint32_t i = goal_.arguments - goal_.labels; i < goal_.arguments; ++i)
     if (store_.deref(arguments_[i]).is(Tag::reference))
-      throw Trouble{"a label variable of the rule at line " + std::to_string(clause.place.line) + " has no value when the rule is tried"};
+      throw Trouble{"a label variable of the rule at line " + where() + " has no value when the rule is tried"};
   if (clause.fixed_label) return *clause.fixed_label;
   const Number* const value = compute(clause.label, [&](std::uint16_t place) { return arguments_[place]; });
-  if (!value) throw Trouble{"the label at line " + std::to_string(clause.place.line) + " has no value here"};
+  if (!value) throw Trouble{"the label at line " + where() + " has no value here"};
   const double label = value->value();
-  if (!std::isfinite(label)) throw Trouble{"the label at line " + std::to_string(clause.place.line) + " is not finite here"};
+  if (!std::isfinite(label)) throw Trouble{"the label at line " + where() + " is not finite here"};
   return label;
 }
 
