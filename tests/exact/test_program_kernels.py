@@ -4,6 +4,7 @@ A chain is put at every proof in turn; every decision that a step can make is ma
 that samples. The targets come from an interpreter that shares no code with the engine.
 """
 
+from collections import Counter
 from functools import cache
 
 import numpy as np
@@ -87,13 +88,11 @@ def refusal(space: Space, kernel: str, semantics: Semantics) -> str | None:
 @pytest.mark.parametrize("space", SPACES, ids=lambda space: space.name)
 def test_models_have_the_reference_probabilities(space: Space, semantics: Semantics) -> None:
     found = matrices(space.name, semantics, False)
-    summed: dict[str, float] = {}
-    for model, probability in zip(found.models, found.probabilities, strict=True):
-        summed[model] = summed.get(model, 0.0) + probability
+    exact = summed(found)
     expected = reference.models(space.text, space.goal, semantics)
-    assert sorted(summed.values()) == pytest.approx(sorted(expected.values()), abs=EXACT)
-    if set(summed) & set(expected):  # several variables are written otherwise
-        assert summed == pytest.approx(expected, abs=EXACT)
+    assert sorted(exact.values()) == pytest.approx(sorted(expected.values()), abs=EXACT)
+    if set(exact) & set(expected):  # several variables are written otherwise
+        assert exact == pytest.approx(expected, abs=EXACT)
 
 
 @pytest.mark.parametrize("likelihood", [False, True], ids=["prior", "posterior"])
@@ -145,21 +144,37 @@ def test_subtree_is_refused_under_a_check_at_the_end(space: str) -> None:
     assert found.native.best_kernel(_core.Semantics.reject) is _core.Kernel.address
 
 
+def assert_sampled(found: Matrices, exact: dict[str, float], n: int = 20_000) -> None:
+    """Draws of the program have these probabilities, within five standard errors."""
+    counts = Counter(
+        found._text(values) for values, _ in found.program._prover(found.space.goal, None).sample(n, 1, 10_000)
+    )
+    assert set(counts) <= set(exact)
+    for model, probability in exact.items():
+        error = np.sqrt(probability * (1 - probability) / n)
+        assert abs(counts[model] / n - probability) < 5 * error + 1e-9, model
+
+
+def summed(found: Matrices) -> dict[str, float]:
+    exact: dict[str, float] = {}
+    for model, probability in zip(found.models, found.probabilities, strict=True):
+        exact[model] = exact.get(model, 0.0) + probability
+    return exact
+
+
 @pytest.mark.parametrize("semantics", BOTH)
 @pytest.mark.parametrize("space", SPACES, ids=lambda space: space.name)
 def test_samples_have_the_enumerated_probabilities(space: Space, semantics: Semantics) -> None:
     """What draws among the alternatives left after a failure is not seen by the matrices, so it is sampled."""
     found = matrices(space.name, semantics, False)
-    n = 20_000
-    drawn = found.program._prover(space.goal, None).sample(n, 1, 10_000)
-    counts: dict[str, int] = {}
-    for values, _ in drawn:
-        model = found._text(values)
-        counts[model] = counts.get(model, 0) + 1
-    exact: dict[str, float] = {}
-    for model, probability in zip(found.models, found.probabilities, strict=True):
-        exact[model] = exact.get(model, 0.0) + probability
-    assert set(counts) <= set(exact)
-    for model, probability in exact.items():
-        error = np.sqrt(probability * (1 - probability) / n)
-        assert abs(counts.get(model, 0) / n - probability) < 5 * error + 1e-9, model
+    assert_sampled(found, summed(found))
+
+
+@pytest.mark.parametrize("space", ["three leaves", "dead branches", "uniform by recursion"])
+def test_the_other_semantics_would_show(space: str) -> None:
+    """The saboteur of the samples: a program that rejects where it should take back, and the reverse."""
+    back, reject = (matrices(space, semantics, False) for semantics in BOTH)
+    with pytest.raises(AssertionError):
+        assert_sampled(back, summed(reject))
+    with pytest.raises(AssertionError):
+        assert_sampled(reject, summed(back))

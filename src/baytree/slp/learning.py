@@ -10,7 +10,6 @@ import numpy as np
 
 from .. import _core
 from ..errors import InputError
-from .terms import Term
 
 if TYPE_CHECKING:
     from .program import Program
@@ -92,9 +91,7 @@ def _normalised(counts: np.ndarray, predicate: list[str]) -> np.ndarray:
 
 
 def _prover(program: Program, goal: str) -> _core.Prover:
-    return _core.Prover(
-        program._native(goal), _core.Semantics.reject, program.limits.native(), Term, None, _core.Vocabulary([], [], [])
-    )
+    return replace(program, semantics="reject")._prover(goal, None)
 
 
 def _answers(program: Program, goal: str, instance: str) -> list[str]:
