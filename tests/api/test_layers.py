@@ -36,7 +36,8 @@ CORE_LAYERS = [
     {"admissible", "leaf/categorical", "leaf/gaussian", "slp/parser"},
     {"knowledge", "slp/program", "slp/arithmetic", "slp/writer", "slp/store"},
     {"prior/grow_tree", "prior/node_table", "slp/lint", "slp/library"},
-    {"prior/program_knowledge", "proposal/move", "slp/code", "slp/prelude"},
+    {"prior/program_knowledge", "proposal/move", "slp/reading", "slp/prelude"},
+    {"slp/code"},
     {"proposal/regrow", "proposal/birth_death", "proposal/change", "proposal/swap", "slp/analysis", "slp/machine"}
     | {"slp/compile"},
     {"proposal/mixture", "prior/derived_tree", "slp/prepare", "slp/proofs", "slp/kernel"}

@@ -7,7 +7,7 @@
 
 #include "baytree/slp/builtins.hpp"
 #include "baytree/slp/cell.hpp"
-#include "baytree/slp/program.hpp"
+#include "baytree/slp/reading.hpp"
 #include "baytree/slp/store.hpp"
 
 namespace baytree::slp {
@@ -134,14 +134,6 @@ struct Code {
 
 /// The key under which a clause or an argument is found.
 std::uint64_t key_of(const Store& store, Cell cell);
-
-/// Reads `text` and a goal, a body such as `cart(T), T = leaf`. Problems of the goal have lines from two behind the last of the text on.
-struct Reading {
-  Program program;
-  std::vector<std::string> goal_variables;
-  std::uint32_t program_lines = 0;
-};
-Reading read_with_goal(std::string_view text, std::string_view goal, Problems& problems);
 
 /// Compiles what was read. The goals in `pure` can be proved again by themselves (see analysis.hpp).
 Code compile(const Reading& reading, std::string file, const std::unordered_set<TermId>& pure, Problems& problems);
