@@ -8,23 +8,54 @@ namespace {
 /// Wraps a chain over one leaf model: everything it refers to lives as long as it does (keep_alive).
 template <class Leaf>
 void bind_chain(nb::module_& module, const char* name) {
-  using Bound = Chain<Leaf>;
+  using Bound = Tempered<Chain<Leaf>>;
   nb::class_<Bound>(module, name)
       .def(
           "__init__",
-          [](Bound* self, const BoundDesign& design, const Leaf& leaf, GrowTree prior, std::vector<Component> components, double power, std::uint64_t seed,
-             std::uint32_t replica) { new (self) Bound(design.design, leaf, prior, Mixture(std::move(components)), power, seed, replica); },
-          nb::arg("design"), nb::arg("leaf"), nb::arg("prior"), nb::arg("proposal"), nb::arg("power"), nb::arg("seed"), nb::arg("replica"),
+          [](Bound* self, const BoundDesign& design, const Leaf& leaf, GrowTree prior, std::vector<Component> components, double power,
+             const Tempering& tempering, std::uint64_t seed, std::uint32_t number) {
+            const auto make = [&](Stream stream) { return std::make_unique<Chain<Leaf>>(design.design, leaf, prior, Mixture(components), power, stream); };
+            new (self) Bound(tempering, make, seed, number);
+          },
+          nb::arg("design"), nb::arg("leaf"), nb::arg("prior"), nb::arg("proposal"), nb::arg("power"), nb::arg("tempering"), nb::arg("seed"), nb::arg("number"),
           nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>())
       .def(
-          "restore_tree", [](Bound& self, const nb::dict& forest) { self.restore(unpack_tree(forest_view(forest), 0, self.design().columns)); },
-          nb::arg("forest"));
+          "restore_tree",
+          [](Bound& self, const nb::dict& forest, std::size_t rung) {
+            Chain<Leaf>& chain = self.rung(rung);
+            chain.restore(unpack_tree(forest_view(forest), 0, chain.design().columns));
+          },
+          nb::arg("forest"), nb::arg("rung") = 0);
   bind_chain_steps<Bound>(nb::borrow<nb::class_<Bound>>(module.attr(name)));
 }
 
 }  // namespace
 
 void bind_cart(nb::module_& module) {
+  nb::class_<Tempering>(module, "Tempering")
+      .def(
+          "__init__",
+          [](Tempering* self, Ladder ladder, std::uint64_t swap_every, bool any_pair, bool adapts, bool wrong) {
+            new (self) Tempering{std::move(ladder), swap_every, any_pair, adapts, wrong};
+          },
+          nb::arg("ladder"), nb::arg("swap_every"), nb::arg("any_pair"), nb::arg("adapts"), nb::arg("wrong"));
+  nb::class_<TemperingPosition>(module, "TemperingPosition")
+      .def(nb::init<>())
+      .def_rw("iterations", &TemperingPosition::iterations)
+      .def_rw("phases", &TemperingPosition::phases)
+      .def_rw("stream", &TemperingPosition::stream)
+      .def_rw("stored_trees", &TemperingPosition::stored_trees)
+      .def_rw("stored", &TemperingPosition::stored)
+      .def_rw("ladder", &TemperingPosition::ladder)
+      .def_rw("walker", &TemperingPosition::walker)
+      .def_rw("heading", &TemperingPosition::heading)
+      .def_rw("tried", &TemperingPosition::tried)
+      .def_rw("accepted", &TemperingPosition::accepted)
+      .def_rw("round_trips", &TemperingPosition::round_trips)
+      .def_rw("round_phases", &TemperingPosition::round_phases)
+      .def_rw("round_length", &TemperingPosition::round_length)
+      .def_rw("rejection", &TemperingPosition::rejection)
+      .def_rw("log_likelihood", &TemperingPosition::log_likelihood);
   nb::class_<GrowTree>(module, "GrowTree")
       .def(
           "__init__", [](GrowTree* self, double alpha, double beta, Row min_leaf, bool by_column) { new (self) GrowTree{alpha, beta, min_leaf, by_column}; },

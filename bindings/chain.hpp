@@ -5,19 +5,24 @@
 #include <nanobind/stl/vector.h>
 
 #include "baytree/chain.hpp"
+#include "baytree/tempering.hpp"
 #include "bindings.hpp"
 
 namespace baytree::python {
 
-/// What chains over trees have in common, whatever their prior.
+/// What chains over trees have in common, whatever their prior: `Bound` is a tempered chain, of one rung or more.
 template <class Bound>
 void bind_chain_steps(nb::class_<Bound> bound) {
-  bound.def("advance", &Bound::advance, nb::arg("iterations"), nb::call_guard<nb::gil_scoped_release>())
-      .def("draw", &Bound::draw, nb::arg("draws"), nb::arg("thin"), nb::call_guard<nb::gil_scoped_release>())
-      .def_prop_ro("log_likelihood", &Bound::log_likelihood)
-      .def_prop_ro("log_prior", [](Bound& self) { return self.log_prior(); })
-      .def_prop_ro("turns", [](Bound& self) { return self.mixture().turns; })
-      .def_prop_ro("accepted", [](Bound& self) { return self.mixture().accepted; })
+  const auto released = nb::call_guard<nb::gil_scoped_release>();
+  bound.def("warm_up", &Bound::warm_up, nb::arg("iterations"), nb::arg("threads"), released)
+      .def("end_warm_up", &Bound::end_warm_up)
+      .def("advance", &Bound::advance, nb::arg("iterations"), nb::arg("threads") = 1, released)
+      .def("draw", &Bound::draw, nb::arg("draws"), nb::arg("thin"), nb::arg("threads") = 1, released)
+      .def_prop_ro("rungs", &Bound::size)
+      .def_prop_ro("log_likelihood", [](Bound& self) { return self.cold().log_likelihood(); })
+      .def_prop_ro("log_prior", [](Bound& self) { return self.cold().log_prior(); })
+      .def_prop_ro("turns", [](Bound& self) { return self.cold().mixture().turns; })
+      .def_prop_ro("accepted", [](Bound& self) { return self.cold().mixture().accepted; })
       .def("take",
            [](Bound& self) {
              Draws draws = self.take();
@@ -26,24 +31,32 @@ void bind_chain_steps(nb::class_<Bound> bound) {
              out["tree"] = to_numpy(std::move(draws.tree));
              out["log_likelihood"] = to_numpy(std::move(draws.log_likelihood));
              out["log_prior"] = to_numpy(std::move(draws.log_prior));
+             if (self.size() > 1) out["rung_log_likelihood"] = to_numpy(std::move(draws.rung_log_likelihood));
              return std::make_tuple(forest_to_dict(std::move(draws.forest)), out);
            })
-      .def("tree",
-           [](Bound& self) {
-             Forest forest;
-             forest.add(self.nodes());
-             return forest_to_dict(std::move(forest));
-           })
-      .def("position",
-           [](Bound& self) {
-             const ChainPosition p = self.position();
-             return std::make_tuple(p.stream, p.stored_trees, p.stored, p.turns, p.accepted);
-           })
       .def(
-          "restore_position",
-          [](Bound& self, std::uint64_t stream, std::uint64_t stored_trees, bool stored, std::vector<std::uint64_t> turns,
-             std::vector<std::uint64_t> accepted) { self.restore(ChainPosition{stream, stored_trees, stored, std::move(turns), std::move(accepted)}); },
-          nb::arg("stream"), nb::arg("stored_trees"), nb::arg("stored"), nb::arg("turns"), nb::arg("accepted"));
+          "tree",
+          [](Bound& self, std::size_t rung) {
+            Forest forest;
+            forest.add(self.rung(rung).nodes());
+            return forest_to_dict(std::move(forest));
+          },
+          nb::arg("rung") = 0)
+      .def(
+          "rung_position",
+          [](Bound& self, std::size_t rung) {
+            ChainPosition p = self.rung(rung).position();
+            return std::make_tuple(p.stream, std::move(p.turns), std::move(p.accepted));
+          },
+          nb::arg("rung"))
+      .def(
+          "restore_rung",
+          [](Bound& self, std::size_t rung, std::uint64_t stream, std::vector<std::uint64_t> turns, std::vector<std::uint64_t> accepted) {
+            self.rung(rung).restore(ChainPosition{stream, std::move(turns), std::move(accepted)});
+          },
+          nb::arg("rung"), nb::arg("stream"), nb::arg("turns"), nb::arg("accepted"))
+      .def("position", &Bound::position)
+      .def("restore_position", [](Bound& self, const TemperingPosition& position) { self.restore(position); }, nb::arg("position"));
 }
 
 }  // namespace baytree::python

@@ -234,20 +234,26 @@ std::vector<ProblemRow> problem_rows(const slp::Problems& problems) {
 
 template <class Leaf>
 void bind_program_chain(nb::module_& module, const char* name) {
-  using Bound = ProgramChain<Leaf>;
+  using Bound = Tempered<ProgramChain<Leaf>>;
   nb::class_<Bound>(module, name)
       .def(
           "__init__",
-          [](Bound* self, const BoundDesign& design, Vocabulary vocabulary, const Leaf& leaf, const slp::Prepared& program, slp::Semantics semantics,
-             slp::Limits limits, std::vector<slp::KernelComponent> kernels, double power, std::uint64_t seed, std::uint32_t replica) {
-            new (self) Bound(design.design, std::move(vocabulary), leaf, program, semantics, limits, std::move(kernels), power, seed, replica);
+          [](Bound* self, const BoundDesign& design, const Vocabulary& vocabulary, const Leaf& leaf, const slp::Prepared& program, slp::Semantics semantics,
+             slp::Limits limits, const std::vector<slp::KernelComponent>& kernels, double power, const Tempering& tempering, std::uint64_t seed,
+             std::uint32_t number) {
+            const auto make = [&](Stream stream) {
+              return std::make_unique<ProgramChain<Leaf>>(design.design, vocabulary, leaf, program, semantics, limits, kernels, power, stream);
+            };
+            new (self) Bound(tempering, make, seed, number);
           },
           nb::arg("design"), nb::arg("vocabulary"), nb::arg("leaf"), nb::arg("program"), nb::arg("semantics"), nb::arg("limits"), nb::arg("kernels"),
-          nb::arg("power"), nb::arg("seed"), nb::arg("replica"), nb::keep_alive<1, 2>(), nb::keep_alive<1, 4>())
-      .def("choices", [](const Bound& self) { return to_choices(self.events()); })
+          nb::arg("power"), nb::arg("tempering"), nb::arg("seed"), nb::arg("number"), nb::keep_alive<1, 2>(), nb::keep_alive<1, 4>())
       .def(
-          "restore_choices", [](Bound& self, const std::vector<Choice>& choices) { self.restore(from_choices(choices)); }, nb::arg("choices"))
-      .def("take_output", &Bound::take_output);
+          "choices", [](Bound& self, std::size_t rung) { return to_choices(self.rung(rung).events()); }, nb::arg("rung") = 0)
+      .def(
+          "restore_choices", [](Bound& self, const std::vector<Choice>& choices, std::size_t rung) { self.rung(rung).restore(from_choices(choices)); },
+          nb::arg("choices"), nb::arg("rung") = 0)
+      .def("take_output", [](Bound& self) { return self.cold().take_output(); });
   bind_chain_steps<Bound>(nb::borrow<nb::class_<Bound>>(module.attr(name)));
 }
 

@@ -13,6 +13,7 @@
 #include "baytree/partition.hpp"
 #include "baytree/predictor.hpp"
 #include "baytree/slp/lint.hpp"
+#include "baytree/tempering.hpp"
 #include "checks.hpp"
 
 namespace {
@@ -164,12 +165,14 @@ void test_chain(const Table& table, const Leaf& leaf) {
       std::vector<Component> components;
       for (Proposal proposal : {Proposal::uc, Proposal::q0, Proposal::cycle, Proposal::birth_death, Proposal::change, Proposal::swap})
         components.push_back({.proposal = proposal, .last = 5});
-      Chain<Leaf> chain(table.design, leaf, {.alpha = 0.95, .beta = 0.5, .min_leaf = min_leaf, .by_column = by_column}, Mixture(components), 1.0, 11, 0);
+      const GrowTree prior{.alpha = 0.95, .beta = 0.5, .min_leaf = min_leaf, .by_column = by_column};
+      const auto make = [&](Stream stream) { return std::make_unique<Chain<Leaf>>(table.design, leaf, prior, Mixture(components), 1.0, stream); };
+      Tempered<Chain<Leaf>> chain({.ladder = {1.0, 0.3, 0.0}, .swap_every = 7, .adapts = true}, make, 11, 0);
       for (int block = 0; block < 20; ++block) {
-        chain.advance(50);
-        check_state(chain, table, min_leaf);
+        chain.warm_up(50, 2);
+        for (std::size_t rung = 0; rung < 3; ++rung) check_state(chain.rung(rung), table, min_leaf);
       }
-      chain.draw(50, 3);
+      chain.draw(50, 3, 2);
       const Draws draws = chain.take();
       CHECK(draws.tree.size() == 50 && draws.log_prior.size() == 50);
       CHECK(draws.statistics.size() == (draws.forest.feature.size() + draws.forest.begin.size()) / 2 * leaf.n_statistics());

@@ -14,11 +14,13 @@ from .native import native_design, vocabulary
 from .priors import GrowTree
 from .proposals import ProposalSpec, parse_proposal
 from .slp import Program, parse_kernel
+from .tempering import Tempering, position_from_dict, position_to_dict
 from .trees import Tree, forest_from_lists, forest_to_lists, tree_of
 
 TreeChain = _core.CategoricalChain | _core.GaussianChain
 ProgramChain = _core.CategoricalProgramChain | _core.GaussianProgramChain
 Chain = TreeChain | ProgramChain
+NO_TEMPERING = Tempering()
 
 
 @dataclass(frozen=True)
@@ -70,8 +72,9 @@ class CART:
         leaf = self.leaf or (Gaussian() if design.classes is None else Categorical())
         return leaf.resolve(design, self.prior.min_leaf)
 
-    def chains(self, design: Design, seed: int, chains: int) -> list[Chain]:
+    def chains(self, design: Design, seed: int, chains: int, tempering: Tempering = NO_TEMPERING) -> list[Chain]:
         """Chains at their first states, each a draw from the prior. They share the design and the leaf model."""
+        ladder = tempering.native(design.rows)
         native, leaf = native_design(design), self._leaf(design).native(design)
         components = [component.native() for component in self.components()]
         is_class = design.classes is not None
@@ -79,15 +82,17 @@ class CART:
             tree_chain: Any = _core.CategoricalChain if is_class else _core.GaussianChain
             prior = self.prior.native()
             return [
-                tree_chain(native, leaf, prior, components, float(self.power), seed, replica)
-                for replica in range(chains)
+                tree_chain(native, leaf, prior, components, float(self.power), ladder, seed, number)
+                for number in range(chains)
             ]
         program_chain: Any = _core.CategoricalProgramChain if is_class else _core.GaussianProgramChain
         program, names = self.prior.for_trees(design), vocabulary(design.schema)
         semantics, limits = getattr(_core.Semantics, self.prior.semantics), self.prior.limits.native()
         return [
-            program_chain(native, names, leaf, program, semantics, limits, components, float(self.power), seed, replica)
-            for replica in range(chains)
+            program_chain(
+                native, names, leaf, program, semantics, limits, components, float(self.power), ladder, seed, number
+            )
+            for number in range(chains)
         ]
 
     def log_likelihood(self, design: Design, tree: Tree | Mapping[str, Any]) -> float:
@@ -126,22 +131,56 @@ class CART:
 
 
 def state_of(chain: Chain) -> dict[str, Any]:
-    """The tree or proof a chain is at, as JSON-safe values."""
-    if isinstance(chain, ProgramChain):
-        return {"choices": [list(choice) for choice in chain.choices()]}
-    return {"tree": forest_to_lists(chain.tree())}
+    """Where a chain is, so that it can go on from there to the bit, as JSON-safe values."""
+    rungs = []
+    for rung in range(chain.rungs):
+        stream, turns, accepted = chain.rung_position(rung)
+        rungs.append({"stream": stream, "turns": turns, "accepted": accepted} | _model_of(chain, rung))
+    return {"rungs": rungs, "position": position_to_dict(chain.position())}
 
 
 def restore(chain: Chain, state: Mapping[str, Any]) -> None:
     """Put a chain where `state_of` found it."""
-    if isinstance(chain, ProgramChain):
-        chain.restore_choices([tuple(choice) for choice in state["choices"]])
-    else:
-        chain.restore_tree(forest_from_lists(state["tree"]).arrays())
+    for rung, record in enumerate(state["rungs"]):
+        if isinstance(chain, ProgramChain):
+            chain.restore_choices([tuple(choice) for choice in record["choices"]], rung)
+        else:
+            chain.restore_tree(forest_from_lists(record["tree"]).arrays(), rung)
+        chain.restore_rung(rung, record["stream"], record["turns"], record["accepted"])
+    chain.restore_position(position_from_dict(state["position"]))
+
+
+def upgraded(state: dict[str, Any]) -> dict[str, Any]:
+    """The state of a chain as this version writes it, from one that any version wrote."""
+    if "rungs" in state:
+        return state
+    # Before tempering, a chain was its only rung.
+    of_rung = ("stream", "turns", "accepted", "tree", "choices")
+    position = position_to_dict(_core.TemperingPosition()) | {
+        "stored_trees": state["stored_trees"],
+        "stored": state["stored"],
+        "ladder": [1.0],
+        "walker": [0],
+        "heading": [0],
+        "tried": [0],
+        "accepted": [0],
+        "log_likelihood": [0.0],
+    }
+    rung = {name: state[name] for name in of_rung if name in state}
+    rest = {name: state[name] for name in ("warmed", "drawn", "toward")}
+    return {"rungs": [rung], "position": position} | rest
 
 
 def move_to(chain: Chain, tree: Tree) -> None:
-    """Put a chain at a tree."""
+    """Put a chain at a tree, on every rung."""
     if isinstance(chain, ProgramChain):
         raise InputError("a chain over the proofs of a program cannot start at a tree, which may have many proofs")
-    chain.restore_tree(tree.forest().arrays())
+    for rung in range(chain.rungs):
+        chain.restore_tree(tree.forest().arrays(), rung)
+
+
+def _model_of(chain: Chain, rung: int) -> dict[str, Any]:
+    """The tree or proof that a rung is at."""
+    if isinstance(chain, ProgramChain):
+        return {"choices": [list(choice) for choice in chain.choices(rung)]}
+    return {"tree": forest_to_lists(chain.tree(rung))}

@@ -16,10 +16,11 @@ import numpy as np
 from . import _core, prediction
 from .data import Schema
 from .errors import FileError, InputError
-from .models import CART
+from .models import CART, upgraded
 from .native import native_columns
 from .storage import ModelReader, ModelWriter, open_model
 from .summary import Summary, summarise
+from .tempering import Tempering
 from .trees import Forest, Tree, rules_of
 
 # A model file is written in blocks of about this many leaf statistics a chain, far below SQLite's limit for one value.
@@ -29,6 +30,8 @@ NUMBERS_PER_BLOCK = 8_000_000
 Part = dict[str, np.ndarray]
 DRAW_ARRAYS = ("tree", "log_likelihood", "log_prior")
 PART_ARRAYS = ("feature", "cut", "subset", "missing_left", "rows", "begin", "statistics", *DRAW_ARRAYS)
+# Of a tempered chain.
+RUNG_ARRAY = "rung_log_likelihood"
 
 
 @dataclass(frozen=True)
@@ -45,6 +48,8 @@ class Plan:
         Number of training rows.
     data : str
         A fingerprint of the training data.
+    temperatures, ladder, swap_every
+        How each chain was tempered: see `Tempering`.
     """
 
     chains: int
@@ -54,6 +59,14 @@ class Plan:
     seed: int
     rows: int
     data: str
+    temperatures: int = 1
+    ladder: str = "adaptive"
+    swap_every: int | None = None
+
+    @property
+    def tempering(self) -> Tempering:
+        """How each chain was tempered."""
+        return Tempering(self.temperatures, self.ladder, self.swap_every)
 
 
 class TopTree(NamedTuple):
@@ -103,6 +116,9 @@ class Posterior:
         log P(y | T, x) and log P(T | x) of each draw, shape (chains, draws).
     states : tuple of dict
         Where each chain stopped, so that it can go on.
+    rung_log_likelihood : numpy.ndarray or None
+        Of tempered chains: log P(y | T, x) on every rung at the swaps before each draw, shape (chains, draws, rungs),
+        the cold rung first.
     """
 
     model: CART
@@ -114,6 +130,7 @@ class Posterior:
     log_likelihood: np.ndarray
     log_prior: np.ndarray
     states: tuple[dict[str, Any], ...]
+    rung_log_likelihood: np.ndarray | None = None
 
     def __getstate__(self) -> dict[str, Any]:
         """All but the core's copy of the trees, which is made again when needed."""
@@ -135,8 +152,9 @@ class Posterior:
     @property
     def acceptance(self) -> dict[str, float]:
         """Of each proposal, the share of its turns that changed the tree."""
-        turns = np.sum([state["turns"] for state in self.states], axis=0)
-        accepted = np.sum([state["accepted"] for state in self.states], axis=0)
+        cold = [state["rungs"][0] for state in self.states]
+        turns = np.sum([rung["turns"] for rung in cold], axis=0)
+        accepted = np.sum([rung["accepted"] for rung in cold], axis=0)
         shares = accepted / np.maximum(turns, 1)
         return dict(zip(self.model.proposal, shares.tolist(), strict=True))
 
@@ -273,8 +291,12 @@ class Posterior:
         leaf_first = int(self.forest.first_leaf[first]) if last > first else 0
         leaf_last = leaf_first + int(self.forest.leaves[first:last].sum())
         arrays = {name: array[node_first:node_last] for name, array in self.forest.arrays().items() if name != "begin"}
+        rungs = (
+            {} if self.rung_log_likelihood is None else {RUNG_ARRAY: self.rung_log_likelihood[chain, begin:end].ravel()}
+        )
         return {
             **arrays,
+            **rungs,
             "begin": self.forest.begin[first:last] - np.uint64(node_first),
             "statistics": self.statistics[leaf_first:leaf_last].ravel(),
             "tree": index[begin:end] - index[0],
@@ -297,6 +319,10 @@ class Posterior:
         first = np.cumsum([0, *stored[:-1]])
         width = 3 if schema.response.classes is None else len(schema.response.classes)
         statistics = np.concatenate([part.pop("statistics") for chain in parts for part in chain]).reshape(-1, width)
+        rungs = None
+        if plan.temperatures > 1:
+            rungs = np.stack([np.concatenate([part.pop(RUNG_ARRAY) for part in chain]) for chain in parts])
+            rungs = rungs.reshape(len(parts), -1, plan.temperatures)
         forest = Forest.concatenate([part for chain in parts for part in chain])
         return cls(
             model=model,
@@ -308,6 +334,7 @@ class Posterior:
             log_likelihood=np.stack(draws["log_likelihood"]),
             log_prior=np.stack(draws["log_prior"]),
             states=tuple(states),
+            rung_log_likelihood=rungs,
         )
 
     def check(self) -> Posterior:
@@ -344,8 +371,8 @@ def load(path: str | os.PathLike[str]) -> Posterior:
 def read_posterior(reader: ModelReader) -> Posterior:
     """The posterior of an open model file."""
     model, schema, plan = read_header(reader)
-    states = reader.states()
-    parts = [read_parts(reader, chain) for chain in range(len(states))]
+    states = [upgraded(state) for state in reader.states()]
+    parts = [read_parts(reader, chain, plan) for chain in range(len(states))]
     return Posterior.from_parts(model, schema, plan, parts, states)
 
 
@@ -355,7 +382,8 @@ def read_header(reader: ModelReader) -> tuple[CART, Schema, Plan]:
     return CART.from_dict(header["model"]), Schema.from_dict(header["schema"]), Plan(**header["plan"])
 
 
-def read_parts(reader: ModelReader, chain: int) -> list[Part]:
+def read_parts(reader: ModelReader, chain: int, plan: Plan) -> list[Part]:
     """The blocks of draws of one chain."""
-    arrays = {name: reader.blocks(chain, name) for name in PART_ARRAYS}
+    names = PART_ARRAYS if plan.temperatures == 1 else (*PART_ARRAYS, RUNG_ARRAY)
+    arrays = {name: reader.blocks(chain, name) for name in names}
     return [dict(zip(arrays, block, strict=True)) for block in zip(*arrays.values(), strict=True)]

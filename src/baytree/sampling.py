@@ -19,18 +19,17 @@ import numpy as np
 
 from .data import Design
 from .errors import FileError, InputError, InterruptedSampling
-from .models import CART, Chain, move_to, restore, state_of
+from .models import CART, Chain, move_to, restore, state_of, upgraded
 from .posterior import Part, Plan, Posterior, model_header, read_header, read_parts
 from .priors import GrowTree
 from .progress import Progress
 from .storage import ModelWriter, open_model, partial_path
+from .tempering import Tempering
 from .trees import Tree, tree_of
 
 # Chains run this long before Python looks at progress and Ctrl-C.
 BLOCK_SECONDS = 0.1
 CHECKPOINT_SECONDS = 5.0
-# What the core calls the position of a chain, in its order.
-POSITION = ("stream", "stored_trees", "stored", "turns", "accepted")
 
 
 def sample(
@@ -41,6 +40,9 @@ def sample(
     draws: int = 1000,
     thin: int = 1,
     chains: int = 4,
+    temperatures: int = 1,
+    ladder: str = "adaptive",
+    swap_every: int | None = None,
     seed: int | None = None,
     threads: int | None = None,
     progress: bool = True,
@@ -63,10 +65,12 @@ def sample(
         Iterations between draws.
     chains : int
         Number of chains.
+    temperatures, ladder, swap_every
+        How each chain is tempered: see `Tempering`. One temperature is no tempering.
     seed : int, optional
         Between 0 and 2**64 − 1; a random one by default, kept in the posterior's plan.
     threads : int, optional
-        By default one for each chain, at most one for each processor.
+        By default one for each processor, but no more than chains and temperatures can use.
     progress : bool
         Whether to show progress on standard error.
     start : Tree or mapping, optional
@@ -90,7 +94,10 @@ def sample(
     seed = secrets.randbits(63) if seed is None else _require_seed(seed)
     model = model.resolve(design)
     _warn_of_standstill(model, design)
-    plan = Plan(int(chains), int(warmup), int(draws), int(thin), seed, design.rows, fingerprint(design))
+    tempering = Tempering(temperatures, ladder, swap_every)
+    plan = Plan(
+        int(chains), int(warmup), int(draws), int(thin), seed, design.rows, fingerprint(design), **vars(tempering)
+    )
     run = _Run(model, design, plan, threads, progress)
     if start is not None:
         run.start_at(start)
@@ -143,8 +150,8 @@ def resume(
         raise FileError(f"{partial_path(checkpoint)}: no such file; there is no unfinished run to resume")
     with open_model(partial_path(checkpoint)) as reader:
         model, _, plan = read_header(reader)
-        states = reader.states()
-        parts = [read_parts(reader, chain) for chain in range(len(states))]
+        states = [upgraded(state) for state in reader.states()]
+        parts = [read_parts(reader, chain, plan) for chain in range(len(states))]
     if len(states) != plan.chains:
         raise FileError(f"{partial_path(checkpoint)}: the run stopped before it began; remove the file and begin anew")
     run = _Run(model, design, plan, threads, progress)
@@ -170,11 +177,13 @@ class _Run:
         if plan.data != fingerprint(design):
             raise InputError("these are not the data that the draws came from; give the same table and max_cuts")
         self.model, self.schema, self.plan = model, design.schema, plan
-        self.chains: list[Chain] = model.chains(design, plan.seed, plan.chains)
+        self.chains: list[Chain] = model.chains(design, plan.seed, plan.chains, plan.tempering)
         self.parts: list[list[Part]] = [[] for _ in self.chains]
         self.warmed = self.drawn = self.toward = 0  # iterations of warm-up, draws, iterations towards the next draw
         self.writer: ModelWriter | None = None
-        self.threads = min(threads or _processors(), plan.chains)
+        threads = threads or _processors()
+        self.threads = min(threads, plan.chains)
+        self.threads_of_chain = max(1, threads // plan.chains)  # which its rungs share
         self.progress = Progress(plan.warmup, plan.draws, enabled=progress)
         self._block = 64  # iterations; adapted to the time a block takes
 
@@ -188,7 +197,6 @@ class _Run:
         """Put every chain where it stopped, and its draws before the ones to come."""
         for number, (chain, state) in enumerate(zip(self.chains, states, strict=True)):
             restore(chain, state)
-            chain.restore_position(*(state[name] for name in POSITION))
             self.parts[number] = list(parts[number])
         self.warmed, self.drawn, self.toward = (states[0][name] for name in ("warmed", "drawn", "toward"))
 
@@ -231,20 +239,22 @@ class _Run:
         warmup, thin = self.plan.warmup, self.plan.thin
         if self.warmed < warmup:
             iterations = min(self._block, warmup - self.warmed)
-            self._on_every_chain(lambda chain: chain.advance(iterations))
+            self._on_every_chain(lambda chain: chain.warm_up(iterations, self.threads_of_chain))
             self.warmed += iterations
+            if self.warmed == warmup:
+                self._on_every_chain(lambda chain: chain.end_warm_up())
         elif self._block < thin - self.toward:
             iterations = self._block
-            self._on_every_chain(lambda chain: chain.advance(iterations))
+            self._on_every_chain(lambda chain: chain.advance(iterations, self.threads_of_chain))
             self.toward += iterations
         elif self.toward:
             iterations = thin - self.toward
-            self._on_every_chain(lambda chain: chain.draw(1, iterations))
+            self._on_every_chain(lambda chain: chain.draw(1, iterations, self.threads_of_chain))
             self.drawn, self.toward = self.drawn + 1, 0
         else:
             draws = min(self._block // thin, self.plan.draws - self.drawn)
             iterations = draws * thin
-            self._on_every_chain(lambda chain: chain.draw(draws, thin))
+            self._on_every_chain(lambda chain: chain.draw(draws, thin, self.threads_of_chain))
             self.drawn += draws
         return iterations
 
@@ -276,9 +286,7 @@ class _Run:
     def _states(self) -> list[dict[str, Any]]:
         """Everything a chain needs to go on exactly where it is, as JSON-safe values."""
         return [
-            dict(zip(POSITION, chain.position(), strict=True))
-            | state_of(chain)
-            | {"warmed": self.warmed, "drawn": self.drawn, "toward": self.toward}
+            state_of(chain) | {"warmed": self.warmed, "drawn": self.drawn, "toward": self.toward}
             for chain in self.chains
         ]
 

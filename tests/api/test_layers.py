@@ -14,7 +14,7 @@ CORE = ROOT / "core"
 # A module may use those of the layers before its own.
 PYTHON_LAYERS = [
     {"errors", "words", "_core", "robot_arm"},
-    {"files", "cells", "storage", "diagnostics", "progress"},
+    {"files", "cells", "storage", "diagnostics", "progress", "tempering"},
     {"tables", "columns", "response"},
     {"data"},
     {"datasets", "native", "priors", "proposals", "leaves", "trees"},
@@ -29,8 +29,18 @@ PYTHON_LAYERS = [
 ]
 
 CORE_LAYERS = [
-    {"error", "numeric", "rng", "vocabulary"},
-    {"design", "slp/term", "slp/characters", "slp/operators", "slp/builtins", "slp/number", "slp/data", "slp/spelling"},
+    {"error", "numeric", "rng", "vocabulary", "rounds"},
+    {
+        "design",
+        "ladder",
+        "slp/term",
+        "slp/characters",
+        "slp/operators",
+        "slp/builtins",
+        "slp/number",
+        "slp/data",
+        "slp/spelling",
+    },
     {"tree", "slp/problem", "slp/cell", "slp/chance"},
     {"partition", "forest", "slp/lexer"},
     {"admissible", "leaf/categorical", "leaf/gaussian", "slp/parser"},
@@ -43,7 +53,7 @@ CORE_LAYERS = [
     {"proposal/mixture", "prior/derived_tree", "slp/prepare", "slp/proofs", "slp/kernel"}
     | {"slp/machine_choices", "slp/machine_goals"},
     {"draws", "predictor", "slp/walk"},
-    {"chain"},
+    {"chain", "tempering"},
     {"program_chain"},
 ]
 

@@ -14,8 +14,6 @@ namespace baytree {
 /// What besides the tree a chain needs to go on exactly where it stopped.
 struct ChainPosition {
   std::uint64_t stream = 0;                    // words consumed
-  std::uint64_t stored_trees = 0;              // trees stored in draws so far
-  bool stored = false;                         // the current tree is the last of them
   std::vector<std::uint64_t> turns, accepted;  // of each component of the mixture
 };
 
@@ -24,26 +22,41 @@ template <class Leaf>
 class Chain {
  public:
   /// Starts from a draw of the prior.
-  Chain(const Design& design, const Leaf& leaf, GrowTree prior, Mixture mixture, double power, std::uint64_t seed, std::uint32_t replica)
-      : leaf_(leaf), grower_(design, prior), mixture_(std::move(mixture)), power_(power), stream_(seed, Role::chain, replica) {
+  Chain(const Design& design, const Leaf& leaf, GrowTree prior, Mixture mixture, double power, Stream stream)
+      : leaf_(leaf), grower_(design, prior), mixture_(std::move(mixture)), power_(power), stream_(stream) {
     if (leaf.rows() != design.rows) throw InputError("the response and the columns have different numbers of rows");
     if (!(power >= 0.0 && power < infinity)) throw InputError("power must be 0 or more");
     clear();
+    restart();
+  }
+
+  /// One step; true where the tree changed.
+  bool step() {
+    MoveContext move{tree_, grower_, stream_, candidate_};
+    const std::size_t component = mixture_.choose(stream_);
+    const LogRatio log_ratio = mixture_.propose(component, move);
+    if (!log_ratio) return false;
+    const std::span<const Node> old = subtree(tree_, candidate_.at);
+    if (same_tree(old, candidate_.nodes)) return false;
+    const double change = evaluate_leaves() - leaves_sum(old);
+    const double log_acceptance = *log_ratio + power_ * change;
+    if (!(log_acceptance >= 0.0) && !(stream_.uniform() < std::exp(log_acceptance))) return false;
+    accept();
+    ++mixture_.accepted[component];
+    return true;
+  }
+
+  /// Goes to a new draw of the prior.
+  void restart() {
     grower_.regrow(tree_, 0, split_point, stream_, candidate_);
     evaluate_leaves();
     accept();
   }
 
-  void advance(std::uint64_t iterations) {
-    for (; iterations > 0; --iterations) step();
-  }
-
-  /// Records the state after every `thin` iterations, `draws` times.
-  void draw(std::uint64_t draws, std::uint64_t thin) {
-    for (; draws > 0; --draws) {
-      advance(thin);
-      record();
-    }
+  /// Exchanges the trees of two chains over the same data; each keeps its power, its stream and its counts.
+  friend void exchange(Chain& a, Chain& b) {
+    std::swap(a.tree_, b.tree_);
+    std::swap(a.log_likelihood_, b.log_likelihood_);
   }
 
   double log_likelihood() const { return log_likelihood_; }
@@ -52,14 +65,24 @@ class Chain {
     for (Node& node : tree_.nodes) sum += grower_.log_prior(node, rows_of(node));
     return sum;
   }
+  double power() const { return power_; }
+  void set_power(double power) { power_ = power; }
   const Nodes& nodes() const { return tree_.nodes; }
   const Design& design() const { return grower_.design(); }
   const Mixture& mixture() const { return mixture_; }
 
-  /// The draws recorded since the last call.
-  Draws take() { return std::exchange(draws_, {}); }
+  /// Adds the tree and its leaves' statistics to the draws.
+  void store(Draws& draws) const {
+    draws.forest.add(tree_.nodes);
+    for (const Node& node : tree_.nodes) {
+      if (!node.is_leaf()) continue;
+      const std::size_t size = draws.statistics.size();
+      draws.statistics.resize(size + leaf_.n_statistics());
+      leaf_.statistics(rows_of(node), draws.statistics.data() + size);
+    }
+  }
 
-  ChainPosition position() const { return {stream_.position(), stored_trees_, stored_, mixture_.turns, mixture_.accepted}; }
+  ChainPosition position() const { return {stream_.position(), mixture_.turns, mixture_.accepted}; }
 
   /// Goes to a tree given by rules and sizes; throws InputError where the prior could not have grown it.
   void restore(const Nodes& pattern) {
@@ -74,11 +97,8 @@ class Chain {
     if (position.turns.size() != mixture_.components.size() || position.accepted.size() != position.turns.size())
       throw InputError("chain: the saved state belongs to another mixture of proposals");
     stream_.seek(position.stream);
-    stored_trees_ = position.stored_trees;
-    stored_ = position.stored;
     mixture_.turns = position.turns;
     mixture_.accepted = position.accepted;
-    log_prior_ = log_prior();
   }
 
  private:
@@ -92,20 +112,6 @@ class Chain {
     candidate_.rows.resize(n);
     tree_.nodes.assign(1, Node{.end = n});
     grower_.assess(tree_.nodes[0], tree_.rows);
-  }
-
-  void step() {
-    MoveContext move{tree_, grower_, stream_, candidate_};
-    const std::size_t component = mixture_.choose(stream_);
-    const LogRatio log_ratio = mixture_.propose(component, move);
-    if (!log_ratio) return;
-    const std::span<const Node> old = subtree(tree_, candidate_.at);
-    if (same_tree(old, candidate_.nodes)) return;
-    const double change = evaluate_leaves() - leaves_sum(old);
-    const double log_acceptance = *log_ratio + power_ * change;
-    if (!(log_acceptance >= 0.0) && !(stream_.uniform() < std::exp(log_acceptance))) return;
-    accept();
-    ++mixture_.accepted[component];
   }
 
   /// The candidate's log marginal likelihood.
@@ -138,25 +144,6 @@ class Chain {
     std::copy(rows.begin(), rows.end(), tree_.rows.begin() + candidate_.nodes[0].begin);
     // Summed anew, so that a tree has the same log likelihood to the bit whatever moves led to it.
     log_likelihood_ = leaves_sum(nodes);
-    stored_ = false;
-  }
-
-  void record() {
-    if (!stored_) {
-      draws_.forest.add(tree_.nodes);
-      for (const Node& node : tree_.nodes) {
-        if (!node.is_leaf()) continue;
-        const std::size_t size = draws_.statistics.size();
-        draws_.statistics.resize(size + leaf_.n_statistics());
-        leaf_.statistics(rows_of(node), draws_.statistics.data() + size);
-      }
-      ++stored_trees_;
-      stored_ = true;
-      log_prior_ = log_prior();
-    }
-    draws_.tree.push_back(static_cast<std::int64_t>(stored_trees_) - 1);
-    draws_.log_likelihood.push_back(log_likelihood_);
-    draws_.log_prior.push_back(log_prior_);
   }
 
   const Leaf& leaf_;
@@ -168,10 +155,6 @@ class Chain {
   Replacement candidate_;
   typename Leaf::Buffer leaf_buffer_;
   double log_likelihood_ = 0.0;
-  double log_prior_ = unknown;  // of the last stored tree
-  Draws draws_;
-  std::uint64_t stored_trees_ = 0;
-  bool stored_ = false;
 };
 
 }  // namespace baytree

@@ -13,6 +13,7 @@ struct Draws {
   std::vector<double> statistics;  // of each leaf, in the order of the leaves
   std::vector<std::int64_t> tree;  // one a draw, as are the next two
   std::vector<double> log_likelihood, log_prior;
+  std::vector<double> rung_log_likelihood;  // of a tempered chain: of every rung, the cold one first
 };
 
 }  // namespace baytree

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cmath>
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -19,108 +20,111 @@ class ProgramChain {
  public:
   /// Starts from a draw of the prior.
   ProgramChain(const Design& design, Vocabulary vocabulary, const Leaf& leaf, const slp::Prepared& program, slp::Semantics semantics, slp::Limits limits,
-               std::vector<slp::KernelComponent> kernels, double power, std::uint64_t seed, std::uint32_t replica)
+               std::vector<slp::KernelComponent> kernels, double power, Stream stream)
       : leaf_(leaf),
-        table_(make_table(design, std::move(vocabulary), program.reading.program)),
-        machine_(program.code, semantics, &table_, limits),
-        tree_(machine_, table_),
-        walk_(
-            machine_, slp::KernelMixture(std::move(kernels), program.analysis, semantics), [this](slp::Machine&) { return evaluate(); }, power),
-        stream_(seed, Role::chain, replica),
+        derivation_(std::make_unique<Derivation>(make_table(design, std::move(vocabulary), program.reading.program), leaf, program, semantics, limits,
+                                                 slp::KernelMixture(std::move(kernels), program.analysis, semantics), power)),
+        stream_(stream),
         chance_(stream_) {
     if (leaf.rows() != design.rows) throw InputError("the response and the columns have different numbers of rows");
     if (program.code->goal_variables.empty()) throw InputError("the goal must have a variable for the tree, as in  cart(T)");
-    machine_.prove_until_success(chance_, most_attempts);
-    walk_.start();
+    restart();
   }
   ProgramChain(const ProgramChain&) = delete;
 
-  void advance(std::uint64_t iterations) {
-    for (; iterations > 0; --iterations)
-      if (walk_.step(chance_)) stored_ = false;
+  /// One step; true where the proof changed.
+  bool step() { return derivation_->walk.step(chance_); }
+
+  /// Goes to a new draw of the prior.
+  void restart() {
+    derivation_->machine.prove_until_success(chance_, most_attempts);
+    derivation_->walk.start();
   }
 
-  /// Records the state after every `thin` iterations, `draws` times.
-  void draw(std::uint64_t draws, std::uint64_t thin) {
-    for (; draws > 0; --draws) {
-      advance(thin);
-      record();
-    }
+  /// Exchanges the proofs of two chains over the same data; each keeps its power, its stream and its counts.
+  friend void exchange(ProgramChain& a, ProgramChain& b) {
+    std::swap(a.derivation_, b.derivation_);
+    slp::Walk &first = a.derivation_->walk, &second = b.derivation_->walk;
+    std::swap(first.mixture().turns, second.mixture().turns);
+    std::swap(first.mixture().accepted, second.mixture().accepted);
+    const double power = first.power();
+    first.set_power(second.power());
+    second.set_power(power);
   }
 
-  double log_likelihood() const { return walk_.log_likelihood(); }
-  double log_prior() const { return machine_.log_probability(); }
-  const slp::KernelMixture& mixture() { return walk_.mixture(); }
+  double log_likelihood() const { return derivation_->walk.log_likelihood(); }
+  double log_prior() const { return derivation_->machine.log_probability(); }
+  double power() const { return derivation_->walk.power(); }
+  void set_power(double power) { derivation_->walk.set_power(power); }
+  const slp::KernelMixture& mixture() const { return derivation_->walk.mixture(); }
   Nodes nodes() {
-    tree_.read();
-    return tree_.nodes();
+    derivation_->tree.read();
+    return derivation_->tree.nodes();
   }
 
-  /// The draws recorded since the last call.
-  Draws take() { return std::exchange(draws_, {}); }
+  /// Adds the tree and its leaves' statistics to the draws.
+  void store(Draws& draws) {
+    for (const DerivedTree::Entry& entry : derivation_->tree.read()) {
+      if (!entry.is_leaf) continue;
+      const std::size_t size = draws.statistics.size();
+      draws.statistics.resize(size + leaf_.n_statistics());
+      leaf_.statistics(derivation_->table.rows(entry.node), draws.statistics.data() + size);
+    }
+    draws.forest.add(derivation_->tree.nodes());
+  }
 
-  const std::vector<slp::Event>& events() const { return machine_.events(); }
-  ChainPosition position() { return {stream_.position(), stored_trees_, stored_, walk_.mixture().turns, walk_.mixture().accepted}; }
+  const std::vector<slp::Event>& events() const { return derivation_->machine.events(); }
+  ChainPosition position() const { return {stream_.position(), mixture().turns, mixture().accepted}; }
 
   /// Goes to the proof with these choices; throws InputError where the program has none.
   void restore(const std::vector<slp::Event>& choices) {
-    machine_.follow(choices);
-    walk_.start();
+    derivation_->machine.follow(choices);
+    derivation_->walk.start();
   }
   void restore(const ChainPosition& position) {
-    slp::KernelMixture& mixture = walk_.mixture();
+    slp::KernelMixture& mixture = derivation_->walk.mixture();
     if (position.turns.size() != mixture.components.size() || position.accepted.size() != position.turns.size())
       throw InputError("chain: the saved state belongs to another mixture of proposals");
     stream_.seek(position.stream);
-    stored_trees_ = position.stored_trees;
-    stored_ = position.stored;
     mixture.turns = position.turns;
     mixture.accepted = position.accepted;
   }
-  std::string take_output() { return machine_.take_output(); }
+  std::string take_output() { return derivation_->machine.take_output(); }
 
  private:
   static constexpr std::uint64_t most_attempts = 100'000;
 
-  double evaluate() {
-    double sum = 0.0;
-    for (const DerivedTree::Entry& entry : tree_.read()) {
-      if (!entry.is_leaf) continue;
-      double& known = table_.log_marginal(entry.node);
-      if (std::isnan(known)) known = leaf_.log_marginal(table_.rows(entry.node), buffer_);
-      sum += known;
-    }
-    return sum;
-  }
+  /// A proof and the tree and the nodes it speaks of, which go together.
+  struct Derivation {
+    Derivation(NodeTable nodes, const Leaf& leaf, const slp::Prepared& program, slp::Semantics semantics, slp::Limits limits, slp::KernelMixture mixture,
+               double power)
+        : table(std::move(nodes)),
+          machine(program.code, semantics, &table, limits),
+          tree(machine, table),
+          walk(machine, std::move(mixture), [this, &leaf](slp::Machine&) { return evaluate(leaf); }, power) {}
 
-  void record() {
-    if (!stored_) {
-      for (const DerivedTree::Entry& entry : tree_.read()) {
+    double evaluate(const Leaf& leaf) {
+      double sum = 0.0;
+      for (const DerivedTree::Entry& entry : tree.read()) {
         if (!entry.is_leaf) continue;
-        const std::size_t size = draws_.statistics.size();
-        draws_.statistics.resize(size + leaf_.n_statistics());
-        leaf_.statistics(table_.rows(entry.node), draws_.statistics.data() + size);
+        double& known = table.log_marginal(entry.node);
+        if (std::isnan(known)) known = leaf.log_marginal(table.rows(entry.node), buffer);
+        sum += known;
       }
-      draws_.forest.add(tree_.nodes());
-      ++stored_trees_;
-      stored_ = true;
+      return sum;
     }
-    draws_.tree.push_back(static_cast<std::int64_t>(stored_trees_) - 1);
-    draws_.log_likelihood.push_back(log_likelihood());
-    draws_.log_prior.push_back(log_prior());
-  }
+
+    NodeTable table;
+    slp::Machine machine;
+    DerivedTree tree;
+    slp::Walk walk;
+    typename Leaf::Buffer buffer;
+  };
 
   const Leaf& leaf_;
-  NodeTable table_;
-  slp::Machine machine_;
-  DerivedTree tree_;
-  slp::Walk walk_;
+  std::unique_ptr<Derivation> derivation_;
   Stream stream_;
   slp::StreamChance chance_;
-  typename Leaf::Buffer buffer_;
-  Draws draws_;
-  std::uint64_t stored_trees_ = 0;
-  bool stored_ = false;
 };
 
 }  // namespace baytree

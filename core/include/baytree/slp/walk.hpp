@@ -51,7 +51,10 @@ class Walk {
 
   Machine& machine() { return machine_; }
   KernelMixture& mixture() { return mixture_; }
+  const KernelMixture& mixture() const { return mixture_; }
   double log_likelihood() const { return log_likelihood_; }
+  double power() const { return power_; }
+  void set_power(double power) { power_ = power; }
 
  private:
   double evaluate() {
