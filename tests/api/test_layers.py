@@ -124,6 +124,7 @@ def test_the_stub_names_what_the_core_offers() -> None:
     def members(node: ast.ClassDef) -> set[str]:
         own = {item.name for item in node.body if isinstance(item, ast.FunctionDef)}
         values = {item.targets[0].id for item in node.body if isinstance(item, ast.Assign)}
+        values |= {item.target.id for item in node.body if isinstance(item, ast.AnnAssign)}
         bases = [getattr(base.value if isinstance(base, ast.Subscript) else base, "id", "") for base in node.bases]
         return (own | values).union(*(members(classes[base]) for base in bases if base in classes)) - {"__init__"}
 
