@@ -125,6 +125,7 @@ class _CART(BaseEstimator):
         validate_data(self, X, skip_check_array=True)
         model = CART(self.prior or GrowTree(), self.leaf, self.proposal)
         known = from_scikit_learn(self.monotonic_cst, self.interaction_cst, design.names)
+        known.check(design.schema)
         self.posterior_: Posterior = sample(
             replace(model, prior=model.prior & known.named(design.schema)),
             design,

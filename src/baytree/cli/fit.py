@@ -217,6 +217,9 @@ def command(
             max_cuts=cuts,
         )
         _say_read(file, design, known, output)
+        if prior is not None:
+            # The built-in prior checks what it knows itself; a program would find less, and say it as a fact's error.
+            known.check(design.schema)
         began = time.monotonic()
         with _telling_how_to_resume(context, path):
             if resume:

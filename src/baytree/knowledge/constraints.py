@@ -38,7 +38,8 @@ class Box(ByColumn):
 
     Examples
     --------
-    >>> print(Box({"body mass": "18..25"}, age="<=28"))
+    >>> import baytree as bt
+    >>> print(bt.Box({"body mass": "18..25"}, age="<=28"))
     box: no split inside 18 <= body mass <= 25 and age <= 28
     """
 
@@ -88,7 +89,8 @@ class Monotone(ByColumn):
 
     Examples
     --------
-    >>> print(Monotone(age=+1, income=-1))
+    >>> import baytree as bt
+    >>> print(bt.Monotone(age=+1, income=-1))
     monotone: the prediction never falls as age grows, and never rises as income grows
     """
 
@@ -130,7 +132,8 @@ class Weights(ByColumn):
 
     Examples
     --------
-    >>> print(Weights(age=3))
+    >>> import baytree as bt
+    >>> print(bt.Weights(age=3))
     weights: age 3, other columns 1
     """
 
@@ -170,7 +173,8 @@ class Interact(Constraint):
 
     Examples
     --------
-    >>> print(Interact([["age", "sex"], ["dose"]]))
+    >>> import baytree as bt
+    >>> print(bt.Interact([["age", "sex"], ["dose"]]))
     interactions: only among age and sex; of dose with none; among all other columns
     """
 
@@ -221,9 +225,10 @@ class Forbid(Constraint):
 
     Examples
     --------
-    >>> print(Forbid("id", "name"))
+    >>> import baytree as bt
+    >>> print(bt.Forbid("id", "name"))
     never asks about id or name
-    >>> print(Forbid("dose", below="sex"))
+    >>> print(bt.Forbid("dose", below="sex"))
     never asks about dose below a split on sex
     """
 
@@ -287,7 +292,8 @@ class Only(Constraint):
 
     Examples
     --------
-    >>> print(Only(depth=0, features=["age", "glucose"]))
+    >>> import baytree as bt
+    >>> print(bt.Only(depth=0, features=["age", "glucose"]))
     at depth 0 asks about age or glucose only
     """
 
@@ -342,7 +348,8 @@ class MaxDepth(_Size):
 
     Examples
     --------
-    >>> print(MaxDepth(3))
+    >>> import baytree as bt
+    >>> print(bt.MaxDepth(3))
     at most 3 questions on a path
     """
 
@@ -367,7 +374,8 @@ class MaxLeaves(_Size):
 
     Examples
     --------
-    >>> print(MaxLeaves(8))
+    >>> import baytree as bt
+    >>> print(bt.MaxLeaves(8))
     at most 8 leaves
     """
 

@@ -18,32 +18,32 @@ from .joined import Knowledge
 def read_knowledge(path: str | os.PathLike[str]) -> Knowledge:
     """Read constraints from a TOML file.
 
-    Every entry is optional; columns are called by their names:
+    Every entry is optional; columns are called by their names.
 
-    .. code-block:: toml
+    ```toml
+    max_depth = 4
+    max_leaves = 8
+    forbid = ["id", "name"]
+    interact = [["age", "glucose"], ["dose"]]
 
-        max_depth = 4
-        max_leaves = 8
-        forbid = ["id", "name"]
-        interact = [["age", "glucose"], ["dose"]]
+    [weights]
+    age = 3.0
 
-        [weights]
-        age = 3.0
+    [monotone]
+    age = 1               # or -1
 
-        [monotone]
-        age = 1               # or -1
+    [[box]]               # as many as there are boxes
+    glucose = "<=127"
+    age = "<=28"
 
-        [[box]]               # as many as there are boxes
-        glucose = "<=127"
-        age = "<=28"
+    [[only]]
+    depth = 0
+    features = ["age", "glucose"]
 
-        [[only]]
-        depth = 0
-        features = ["age", "glucose"]
-
-        [[forbid_below]]
-        features = ["dose"]
-        below = "sex"         # a column, or a depth
+    [[forbid_below]]
+    features = ["dose"]
+    below = "sex"         # a column, or a depth
+    ```
 
     Parameters
     ----------

@@ -29,12 +29,12 @@ class Knowledge:
 
     Examples
     --------
-    >>> from baytree import Box, GrowTree, MaxDepth
-    >>> known = Box(glucose="<=127", age="<=28") & MaxDepth(4)
+    >>> import baytree as bt
+    >>> known = bt.Box(glucose="<=127", age="<=28") & bt.MaxDepth(4)
     >>> print(known)
     box: no split inside glucose <= 127 and age <= 28
     at most 4 questions on a path
-    >>> (GrowTree(beta=0.5) & known).knowledge == known
+    >>> (bt.GrowTree(beta=0.5) & known).knowledge == known
     True
     """
 
