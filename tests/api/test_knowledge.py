@@ -209,6 +209,13 @@ def test_constraints_are_values(constraint: Constraint) -> None:
     assert constraint != bt.MaxDepth(17)
 
 
+def test_columns_that_are_no_python_words() -> None:
+    assert repr(bt.Weights({"class": 2, "a b": 3})) == "Weights({'class': 2.0, 'a b': 3.0})"
+    assert repr(bt.Weights({"class": 2})) == "Weights({'class': 2.0})"
+    assert repr(bt.Weights({0: 2})) == "Weights({0: 2.0})"
+    assert repr(bt.Weights({"self": 2}, by_column=3)) == "Weights(self=2.0, by_column=3.0)"
+
+
 def test_columns_of_numpy_and_sets_become_plain() -> None:
     assert bt.Interact([{"b", "a"}, np.array([1, 0])]).groups == (("a", "b"), (1, 0))
     assert json.dumps(bt.Interact([np.array(["b", "a"]), frozenset({2, 0})]).to_dict())
@@ -401,6 +408,7 @@ def test_contradictions(known: Any, said: str) -> None:
     joined = bt.Knowledge() & known
     assert refused(lambda: joined.check(SCHEMA)) == said
     assert refused(lambda: joined.native(SCHEMA)) == said
+    assert refused(lambda: joined.named(SCHEMA)) == said
     # Before anything is drawn.
     assert refused(lambda: bt.sample(bt.CART(bt.GrowTree() & known), design(), progress=False)) == said
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields
+from keyword import iskeyword
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -70,19 +71,21 @@ class ByColumn(Constraint):
 
     by_column: tuple[tuple[Feature, Any], ...]
 
+    _example: ClassVar[str]
+
     def __init__(self, by_column: Mapping[Any, Any] | None = None, /, **named: Any) -> None:
         if by_column is not None and not isinstance(by_column, Mapping):
             raise InputError(f"{self._name}({by_column!r}): give a mapping from columns, or name them: {self._example}")
         items = [*(by_column or {}).items(), *named.items()]
         if not items:
             raise InputError(f"{self._name}() names no column; write {self._example}")
-        pairs = tuple((feature_of(self._name, feature), value) for feature, value in items)
-        object.__setattr__(self, "by_column", tuple((feature, self._value(feature, value)) for feature, value in pairs))
-        twice = [feature for feature, _ in pairs if sum(feature == other for other, _ in pairs) > 1]
-        if twice:
-            raise InputError(f"{self._name} names {called(twice[0])} twice; name it once")
-
-    _example: ClassVar[str]
+        said: dict[Feature, Any] = {}
+        for given, value in items:
+            feature = feature_of(self._name, given)
+            if feature in said:
+                raise InputError(f"{self._name} names {called(feature)} twice; name it once")
+            said[feature] = self._value(feature, value)
+        object.__setattr__(self, "by_column", tuple(said.items()))
 
     @property
     def _name(self) -> str:
@@ -99,7 +102,7 @@ class ByColumn(Constraint):
 
     def __repr__(self) -> str:
         items = [(feature, self._plain(value)) for feature, value in self.by_column]
-        if all(isinstance(feature, str) and feature.isidentifier() for feature, _ in items):
+        if all(isinstance(feature, str) and feature.isidentifier() and not iskeyword(feature) for feature, _ in items):
             return f"{self._name}({', '.join(f'{feature}={value!r}' for feature, value in items)})"
         return f"{self._name}({dict(items)!r})"
 
@@ -136,8 +139,8 @@ def features_of(who: str, given: Any, example: str) -> tuple[Feature, ...]:
     if isinstance(given, (str, Mapping)) or not isinstance(given, Iterable):
         raise InputError(f"{who}: {given!r} is no list of columns; write {example}")
     # A set has no order of its own, and the record of a model should not change from run to run.
-    listed = [feature_of(who, feature) for feature in given]
-    features = tuple(sorted(listed, key=str)) if isinstance(given, (set, frozenset)) else tuple(dict.fromkeys(listed))
+    ordered = sorted(given, key=str) if isinstance(given, (set, frozenset)) else given
+    features = tuple(dict.fromkeys(feature_of(who, feature) for feature in ordered))
     if not features:
         raise InputError(f"{who} names no column; write {example}")
     return features

@@ -80,14 +80,14 @@ class Knowledge:
         self._resolve(schema).warn()
 
     def named(self, schema: Schema) -> Knowledge:
-        """The same knowledge with columns that were given by position called by their names.
+        """The same knowledge, checked, with columns that were given by position called by their names.
 
         Parameters
         ----------
         schema : Schema
             The table.
         """
-        resolved = Resolved(schema)
+        resolved = self._resolve(schema)
 
         def renamed(constraint: Constraint) -> Constraint:
             def name(feature: Feature) -> str:
