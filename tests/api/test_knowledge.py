@@ -556,17 +556,20 @@ KEPT = {
 }
 
 
+PRIORS = [pytest.param(bt.slp.load("growtree.slp", semantics="reject"), id="program")]
+
+
 @pytest.mark.parametrize("which", KEPT)
 @pytest.mark.parametrize("power", [0, 1])
-def test_every_draw_keeps_to_what_is_known(which: str, power: float) -> None:
-    program = bt.slp.load("growtree.slp", semantics="reject")
+@pytest.mark.parametrize("prior", PRIORS)
+def test_every_draw_keeps_to_what_is_known(prior: Any, power: float, which: str) -> None:
     drawn = bt.sample(
-        bt.CART(program & KEPT[which], power=power), design(), chains=1, warmup=0, draws=400, seed=2, progress=False
+        bt.CART(prior & KEPT[which], power=power), design(), chains=1, warmup=0, draws=400, seed=2, progress=False
     )
     assert all(keeps(tree, which) for tree in drawn.trees)
     assert drawn.n_leaves.max() > 2
     # The saboteur: without the constraint some draws break it.
-    free = bt.sample(bt.CART(program, power=power), design(), chains=1, warmup=0, draws=400, seed=2, progress=False)
+    free = bt.sample(bt.CART(prior, power=power), design(), chains=1, warmup=0, draws=400, seed=2, progress=False)
     assert not all(keeps(tree, which) for tree in free.trees)
 
 
