@@ -9,6 +9,18 @@ from typing import TYPE_CHECKING, Any
 from . import datasets, slp
 from .data import Design, make_design, read
 from .errors import FileError, InputError, InterruptedSampling
+from .knowledge import (
+    Box,
+    Forbid,
+    Interact,
+    Knowledge,
+    MaxDepth,
+    MaxLeaves,
+    Monotone,
+    Only,
+    Weights,
+    read_knowledge,
+)
 from .leaves import Categorical, Gaussian
 from .models import CART
 from .posterior import Posterior, load
@@ -23,22 +35,32 @@ __version__ = version("baytree")
 
 __all__ = [
     "CART",
+    "Box",
     "CARTClassifier",
     "CARTRegressor",
     "Categorical",
     "Design",
     "FileError",
+    "Forbid",
     "Gaussian",
     "GrowTree",
     "InputError",
+    "Interact",
     "InterruptedSampling",
+    "Knowledge",
+    "MaxDepth",
+    "MaxLeaves",
+    "Monotone",
+    "Only",
     "Posterior",
     "Tree",
+    "Weights",
     "datasets",
     "extend",
     "load",
     "make_design",
     "read",
+    "read_knowledge",
     "resume",
     "sample",
     "slp",

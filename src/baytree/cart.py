@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
@@ -12,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .data import make_design
 from .errors import InputError
+from .knowledge.scikit_learn import from_scikit_learn
 from .leaves import Categorical, Gaussian
 from .models import CART
 from .posterior import Posterior
@@ -42,6 +44,13 @@ _PARAMETERS = """
         Threads, as joblib counts them; None for one a chain, at most one a processor.
     verbose : bool
         Whether to show progress.
+    monotonic_cst : array-like of int, dict of str to int, or None
+        For each column, or for some by name: 1 where the prediction never falls as the column grows, −1 where it never
+        rises, 0 where it is free. With classes, of which there must be two, the probability of the second is meant.
+    interaction_cst : {{"pairwise", "no_interactions"}}, sequence of sequences of int or str, or None
+        Groups of columns, by position or name; the columns on a path from the root to a leaf all lie in one of them.
+        Columns that are in none form one more group. ``"pairwise"`` stands for all pairs of columns,
+        ``"no_interactions"`` for each column alone. Both parameters add to what the prior knows.
 
     Attributes
     ----------
@@ -73,6 +82,8 @@ class _CART(BaseEstimator):
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: bool = False,
+        monotonic_cst: Any = None,
+        interaction_cst: Any = None,
     ) -> None:
         self.prior = prior
         self.leaf = leaf
@@ -86,6 +97,8 @@ class _CART(BaseEstimator):
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
+        self.monotonic_cst = monotonic_cst
+        self.interaction_cst = interaction_cst
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
         """Draw from the posterior.
@@ -110,8 +123,11 @@ class _CART(BaseEstimator):
             max_cuts=self.max_cuts,
         )
         validate_data(self, X, skip_check_array=True)
+        model = CART(self.prior or GrowTree(), self.leaf, self.proposal)
+        known = from_scikit_learn(self.monotonic_cst, self.interaction_cst, design.names)
+        known.check(design.schema)
         self.posterior_: Posterior = sample(
-            CART(self.prior or GrowTree(), self.leaf, self.proposal),
+            replace(model, prior=model.prior & known.named(design.schema)),
             design,
             warmup=self.warmup,
             draws=self.draws,

@@ -66,7 +66,8 @@ class CART:
     def resolve(self, design: Design) -> CART:
         """The model with everything that was left open chosen for this design."""
         mixture = {str(component): component.weight for component in self.components()}
-        return replace(self, leaf=self._leaf(design), proposal=mixture)
+        prior = self.prior.resolve(design.schema) if isinstance(self.prior, GrowTree) else self.prior
+        return replace(self, prior=prior, leaf=self._leaf(design), proposal=mixture)
 
     def _leaf(self, design: Design) -> Categorical | Gaussian:
         leaf = self.leaf or (Gaussian() if design.classes is None else Categorical())

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from . import _core
+from .data import Schema
 from .errors import InputError, is_number, unknown_choice
+from .knowledge import Constraint, Knowledge
 
 RULES = ("variable", "uniform")
 
@@ -31,6 +33,8 @@ class GrowTree:
     rule : {"variable", "uniform"}
         ``"variable"`` chooses a column that has an admissible rule and then one of its rules, each uniformly;
         ``"uniform"`` chooses among all admissible rules of all columns.
+    knowledge : Knowledge
+        What is known besides; usually joined by ``&``, as in ``GrowTree() & MaxDepth(4)``.
 
     References
     ----------
@@ -41,6 +45,7 @@ class GrowTree:
     beta: float = 1.0
     min_leaf: int = 5
     rule: str = "variable"
+    knowledge: Knowledge = field(default_factory=Knowledge)
 
     def __post_init__(self) -> None:
         if not is_number(self.alpha) or not 0 <= self.alpha <= 1:
@@ -51,6 +56,18 @@ class GrowTree:
             raise InputError(f"min_leaf={self.min_leaf!r}: choose a whole number of rows, 1 or more")
         if self.rule not in RULES:
             raise unknown_choice("rule", self.rule, RULES)
+        if not isinstance(self.knowledge, Knowledge):
+            raise InputError(f"knowledge={self.knowledge!r}: give a Knowledge, or write GrowTree(...) & constraint")
+
+    def __and__(self, known: Constraint | Knowledge) -> GrowTree:
+        if not isinstance(known, (Constraint, Knowledge)):
+            return NotImplemented
+        return replace(self, knowledge=self.knowledge & known)
+
+    def resolve(self, schema: Schema) -> GrowTree:
+        """The prior with its knowledge checked against a table, and columns called by their names."""
+        self.knowledge.check(schema)
+        return replace(self, knowledge=self.knowledge.named(schema))
 
     def native(self) -> _core.GrowTree:
         """The prior as the core takes it."""
@@ -58,15 +75,19 @@ class GrowTree:
 
     def to_dict(self) -> dict[str, Any]:
         """The prior as JSON-safe values."""
-        return {
+        record = {
             "kind": "grow_tree",
             "alpha": float(self.alpha),
             "beta": float(self.beta),
             "min_leaf": int(self.min_leaf),
             "rule": self.rule,
         }
+        return record | ({"knowledge": self.knowledge.to_dict()} if self.knowledge.constraints else {})
 
     @classmethod
     def from_dict(cls, record: Mapping[str, Any]) -> GrowTree:
         """The prior that `to_dict` described."""
-        return cls(**{name: value for name, value in record.items() if name != "kind"})
+        fields = {name: value for name, value in record.items() if name not in ("kind", "knowledge")}
+        # A model file without knowledge, and every file of the first release, has no entry for it.
+        known = record.get("knowledge")
+        return cls(**fields, knowledge=Knowledge() if known is None else Knowledge.from_dict(known))

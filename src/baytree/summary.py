@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from .diagnostics import Diagnostic, diagnose
+from .knowledge import Knowledge
 from .words import counted
 
 if TYPE_CHECKING:
@@ -56,6 +57,11 @@ class Summary:
     top_trees: tuple[tuple[float, int], ...]
 
     @property
+    def known(self) -> Knowledge:
+        """What the built-in prior was told about the trees; a program says it in its text."""
+        return Knowledge.from_dict(self.model["prior"].get("knowledge", {"constraints": []}))
+
+    @property
     def verdict(self) -> str:
         """Whether the chains agree, in a sentence."""
         known = [d for d in self.diagnostics if d.rhat is not None]
@@ -77,6 +83,7 @@ class Summary:
             f"{self.task} of {self.response!r}: {counted(self.rows, 'row')}, {counted(self.columns, 'column')}",
             f"{counted(self.chains, 'chain')} × {counted(self.draws, 'draw')} "
             f"(warmup {self.warmup:,}, thin {self.thin}, seed {self.seed})",
+            *(f"known: {constraint}" for constraint in self.known.constraints),
             "",
             f"{'':<16}{'mean':>10}{'sd':>9}{'R-hat':>8}{'ESS':>8}",
         ]

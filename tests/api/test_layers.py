@@ -17,6 +17,7 @@ PYTHON_LAYERS = [
     {"files", "cells", "storage", "diagnostics", "progress", "tempering"},
     {"tables", "columns", "response"},
     {"data"},
+    {"knowledge"},
     {"datasets", "native", "priors", "proposals", "leaves", "trees"},
     {"slp"},
     {"models", "prediction", "summary"},

@@ -12,6 +12,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from ..knowledge import Knowledge
 from ..summary import Summary
 from ..trees import Tree
 from ..words import counted
@@ -208,6 +209,13 @@ def prior_line(summary: Summary) -> Text:
         f"Prior: a node splits with probability {prior['alpha']:g}{fall}; {chosen} is chosen uniformly; a leaf holds "
         f"at least {counted(prior['min_leaf'], 'row')}"
     )
+
+
+def known_lines(known: Knowledge) -> list[RenderableType]:
+    """What is known about the trees, a line for each constraint; nothing where nothing is."""
+    if not known.constraints:
+        return []
+    return [Text("Known about the trees:"), indented(Text(known.describe()))]
 
 
 def moves_line(summary: Summary) -> Text:

@@ -16,9 +16,24 @@ from ..errors import FileError, InputError
 from ..files import SEPARATORS
 from .data import require_file, require_folder
 from .errors import session
+from .knowledge import (
+    PARAMETERS,
+    BoxOption,
+    ColumnWeightOption,
+    ForbidBelowOption,
+    ForbidOption,
+    InteractOption,
+    KnowledgeOption,
+    MaxDepthOption,
+    MaxLeavesOption,
+    MonotoneOption,
+    OnlyOption,
+    read_options,
+)
 
 if TYPE_CHECKING:
     from ..data import Design
+    from ..knowledge import Knowledge
     from ..models import CART
     from ..posterior import Posterior
     from ..slp import Program
@@ -126,6 +141,16 @@ def command(
         RuleChoice,
         typer.Option(help="Choose a column and then its question, or among all questions.", rich_help_panel=MODEL),
     ] = RuleChoice.VARIABLE,
+    box: BoxOption = None,
+    monotone: MonotoneOption = None,
+    interact: InteractOption = None,
+    forbid: ForbidOption = None,
+    forbid_below: ForbidBelowOption = None,
+    only: OnlyOption = None,
+    max_depth: MaxDepthOption = None,
+    max_leaves: MaxLeavesOption = None,
+    column_weight: ColumnWeightOption = None,
+    knowledge: KnowledgeOption = None,
     proposal: Annotated[
         str,
         typer.Option(
@@ -164,12 +189,13 @@ def command(
 
         # Whatever can be refused is refused before the table is read.
         path = out or _default_out(file)
+        known = read_options(context)
         if prior is None:
             if _given(context, "semantics"):
                 raise InputError("--semantics is for a program; name it by --prior, or leave --semantics out")
-            tree_model = CART(prior=GrowTree(alpha, beta, min_leaf, rule.value), proposal=proposal)
+            tree_model = CART(prior=GrowTree(alpha, beta, min_leaf, rule.value) & known, proposal=proposal)
         else:
-            program = _program(context, prior, semantics)
+            program = _program(context, prior, semantics) & known
             for problem in program.warnings():
                 output.note(str(problem))
             tree_model = CART(prior=program, proposal=proposal)
@@ -190,7 +216,10 @@ def command(
             drop=drop or (),
             max_cuts=cuts,
         )
-        _say_read(file, design, output)
+        _say_read(file, design, known, output)
+        if prior is not None:
+            # The built-in prior checks what it knows itself; a program would find less, and say it as a fact's error.
+            known.check(design.schema)
         began = time.monotonic()
         with _telling_how_to_resume(context, path):
             if resume:
@@ -280,10 +309,15 @@ def _require_same(context: typer.Context, path: Path, model: CART) -> None:
         raise FileError(f"--resume: there is no unfinished run {partial_path(path)}{finished}; leave --resume out")
     with open_model(partial_path(path)) as reader:
         begun, _, plan = read_header(reader)
+    prior, begun_prior = model.prior.to_dict(), begun.prior.to_dict()
+    given = [_option(name) for name in PARAMETERS if _given(context, name)]
+    if given and any(prior.get(part) != begun_prior.get(part) for part in ("knowledge", "text")):
+        listed = " and ".join(given)
+        raise InputError(f"--resume: the run was begun with other knowledge; leave {listed} out, or begin anew")
     settings: dict[str, Any] = {
         **{name: (context.params[name], getattr(plan, name)) for name in ("chains", "draws", "warmup", "thin", "seed")},
-        **{name: (value, begun.prior.to_dict().get(name)) for name, value in model.prior.to_dict().items()},
-        "prior": tuple(one.prior.to_dict().get("text", "the built-in one") for one in (model, begun)),
+        **{name: (prior[name], begun_prior.get(name)) for name in prior if name not in PARAMETERS},
+        "prior": tuple(one.get("text", "the built-in one") for one in (prior, begun_prior)),
         "proposal": tuple(
             ",".join(sorted(f"{part}={part.weight:g}" for part in one.components())) for one in (model, begun)
         ),
@@ -294,11 +328,14 @@ def _require_same(context: typer.Context, path: Path, model: CART) -> None:
             raise InputError(f"--resume: the run was begun with {option} {stands}; leave {option} out, or begin anew")
 
 
-def _say_read(file: Path, design: Design, output: Output) -> None:
+def _say_read(file: Path, design: Design, known: Knowledge, output: Output) -> None:
     from rich.text import Text
+
+    from . import drawing
 
     rows, columns, missing, response = design.describe().splitlines()
     output.say(Text.assemble("Read ", (file.name, "bold"), f": {rows}, {columns}; {missing}"), Text(f"R{response[1:]}"))
+    output.say(*drawing.known_lines(known))
 
 
 def _say_learned(context: typer.Context, posterior: Posterior, path: Path, seconds: float, output: Output) -> None:

@@ -52,6 +52,7 @@ def _draw(posterior: Posterior, trees: int, output: Output) -> None:
         drawing.fit_title(summary),
         drawing.draws_line(summary),
         drawing.prior_line(summary),
+        *drawing.known_lines(summary.known),
         drawing.heading(f"The best tree found, of highest posterior probability ({drawing.leaves(best.n_leaves)})"),
         drawing.indented(drawing.draw_tree(best)),
         drawing.heading("How likely a tree asks about a column"),

@@ -7,7 +7,7 @@ import os
 import re
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ from typing import Any
 from .. import _core
 from ..data import Design
 from ..errors import InputError, is_number, unknown_choice
+from ..knowledge import Constraint, Knowledge
 from ..native import native_design, vocabulary
 from .kernels import KernelSpec, Semantics, parse_kernel
 from .problems import Problem, check, problems_of, read_text, require_readable
@@ -24,6 +25,8 @@ from .terms import Term, model_of
 SHIPPED = Path(__file__).parent / "programs"
 SEMANTICS = ("backtrack", "reject")
 MOST_PROOFS = 200_000
+# Constraints of which a second statement would not mean that both hold.
+STATED_ONCE = ("max_depth", "max_leaves", "interaction")
 
 
 @dataclass(frozen=True)
@@ -127,6 +130,19 @@ class Program:
         if self.semantics not in SEMANTICS:
             raise unknown_choice("semantics", self.semantics, SEMANTICS)
         require_readable(check(self.text, file=self.file))
+
+    def __and__(self, known: Constraint | Knowledge) -> Program:
+        """The program with its text followed by the facts that state the knowledge."""
+        if not isinstance(known, (Constraint, Knowledge)):
+            return NotImplemented
+        facts = (Knowledge() & known).facts()
+        if not facts:
+            return self
+        stated = _prepared(self.text, "true", self.file).predicates
+        for name in STATED_ONCE:
+            if f"{name}/1" in stated and re.search(rf"^{name}\(", facts, re.MULTILINE):
+                raise InputError(f"{self.file}: states {name}/1 already; change it there, or leave it out here")
+        return replace(self, text=f"{self.text.removesuffix(chr(10))}\n{facts}")
 
     def warnings(self) -> list[Problem]:
         """What is probably not meant, as `baytree slp check` finds it."""

@@ -1,0 +1,139 @@
+"""Constraints joined: all of them hold."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ..data import Schema
+from ..errors import InputError
+from ..words import counted
+from .base import Constraint, Feature
+from .constraints import CONSTRAINTS, Box, Interact, MaxDepth, MaxLeaves
+from .resolved import Resolved
+
+MOST_BOXES = 64
+
+
+@dataclass(frozen=True)
+class Knowledge:
+    """What is known about a tree before any data are seen: constraints that all hold.
+
+    Constraints are joined to each other and to a prior by ``&``.
+
+    Parameters
+    ----------
+    constraints : sequence of constraints
+        `Box`, `Monotone`, `Interact`, `Forbid`, `Only`, `MaxDepth`, `MaxLeaves`, `Weights`.
+
+    Examples
+    --------
+    >>> import baytree as bt
+    >>> known = bt.Box(glucose="<=127", age="<=28") & bt.MaxDepth(4)
+    >>> print(known)
+    box: no split inside glucose <= 127 and age <= 28
+    at most 4 questions on a path
+    >>> (bt.GrowTree(beta=0.5) & known).knowledge == known
+    True
+    """
+
+    constraints: tuple[Constraint, ...] = ()
+
+    def __post_init__(self) -> None:
+        given: Any = self.constraints
+        if isinstance(given, Constraint) or not isinstance(given, Sequence):
+            raise InputError(f"Knowledge({given!r}): give a list of constraints, or join them with &")
+        for constraint in given:
+            if not isinstance(constraint, CONSTRAINTS):
+                names = ", ".join(kind.__name__ for kind in CONSTRAINTS)
+                raise InputError(f"Knowledge: {constraint!r} is no constraint; choose from {names}")
+        object.__setattr__(self, "constraints", tuple(given))
+        if self._count(Interact) > 1:
+            raise InputError("Interact is given twice; a path lies in one of all groups, so name them in one Interact")
+        if self._count(Box) > MOST_BOXES:
+            count = counted(self._count(Box), "box", "boxes")
+            raise InputError(f"{count}; at most {MOST_BOXES} are possible: leave the smallest out")
+
+    def __and__(self, other: Constraint | Knowledge) -> Knowledge:
+        if isinstance(other, Constraint):
+            return Knowledge((*self.constraints, other))
+        if isinstance(other, Knowledge):
+            return Knowledge((*self.constraints, *other.constraints))
+        return NotImplemented
+
+    def __str__(self) -> str:
+        return self.describe()
+
+    def describe(self) -> str:
+        """The constraints in words, one a line."""
+        return "\n".join(constraint.describe() for constraint in self.constraints)
+
+    def check(self, schema: Schema) -> None:
+        """Refuse what does not fit a table or contradicts itself, and warn of what leaves nothing to learn.
+
+        Parameters
+        ----------
+        schema : Schema
+            The table.
+        """
+        self._resolve(schema).warn()
+
+    def named(self, schema: Schema) -> Knowledge:
+        """The same knowledge, checked, with columns that were given by position called by their names.
+
+        Parameters
+        ----------
+        schema : Schema
+            The table.
+        """
+        resolved = self._resolve(schema)
+
+        def renamed(constraint: Constraint) -> Constraint:
+            def name(feature: Feature) -> str:
+                return schema.names[resolved.position(type(constraint).__name__, feature)]
+
+            return constraint.renamed(name)
+
+        return Knowledge(tuple(map(renamed, self.constraints)))
+
+    def native(self, schema: Schema) -> Any:
+        """The knowledge as the core takes it.
+
+        Parameters
+        ----------
+        schema : Schema
+            The table.
+        """
+        return self._resolve(schema).native()
+
+    def facts(self) -> str:
+        """The knowledge as facts of a program, one a line."""
+        smallest = {
+            kind: min(constraint.most for constraint in self.constraints if isinstance(constraint, kind))
+            for kind in (MaxDepth, MaxLeaves)
+            if self._count(kind)
+        }
+        others = (constraint for constraint in self.constraints if not isinstance(constraint, (MaxDepth, MaxLeaves)))
+        stated = [*others, *(kind(most) for kind, most in smallest.items())]
+        return "".join(f"{fact}\n" for constraint in stated for fact in constraint.facts())
+
+    def to_dict(self) -> dict[str, Any]:
+        """The knowledge as JSON-safe values."""
+        return {"constraints": [constraint.to_dict() for constraint in self.constraints]}
+
+    @classmethod
+    def from_dict(cls, record: Mapping[str, Any]) -> Knowledge:
+        """The knowledge that `to_dict` described."""
+        kinds = {constraint.kind: constraint for constraint in CONSTRAINTS}
+        return cls(tuple(kinds[constraint["kind"]].from_dict(constraint) for constraint in record["constraints"]))
+
+    def _resolve(self, schema: Schema) -> Resolved:
+        resolved = Resolved(schema)
+        for constraint in self.constraints:
+            constraint.add_to(resolved)
+        resolved.require_possible()
+        return resolved
+
+    def _count(self, kind: type[Constraint]) -> int:
+        return sum(isinstance(constraint, kind) for constraint in self.constraints)
