@@ -70,5 +70,15 @@ def diagnose(quantity: str, values: np.ndarray) -> Diagnostic:
     return Diagnostic(quantity, float(values.mean()), float(values.std()), rhat, bulk, tail)
 
 
+def effective_size(values: np.ndarray) -> float:
+    """The effective sample size of the mean of one chain's draws; their number where they never change."""
+    if len(values) < 4 or np.ptp(values) == 0:
+        return float(len(values))
+    from arviz_stats.base import array_stats
+
+    size = float(array_stats.ess(values[None], method="mean", chain_axis=0, draw_axis=1))
+    return size if np.isfinite(size) else 1.0
+
+
 def _finite(value: float) -> float | None:
     return float(value) if np.isfinite(value) else None

@@ -16,11 +16,12 @@ import numpy as np
 from . import _core, prediction
 from .data import Schema
 from .errors import FileError, InputError
+from .evidence import LogEvidence, stepping_stone
 from .models import CART, upgraded
 from .native import native_columns
 from .storage import ModelReader, ModelWriter, open_model
 from .summary import Summary, summarise
-from .tempering import Tempering
+from .tempering import Swaps, Tempering
 from .trees import Forest, Tree, rules_of
 
 # A model file is written in blocks of about this many leaf statistics a chain, far below SQLite's limit for one value.
@@ -228,6 +229,48 @@ class Posterior:
         used[tree_of_node[split], self.forest.feature[split]] = True
         shares = self.visits.sum(axis=0) @ used / self.tree_index.size
         return dict(zip(self.schema.names, shares.tolist(), strict=True))
+
+    # ---- tempering ------------------------------------------------------------------------------------------------
+
+    def swaps(self) -> Swaps:
+        """How the rungs of tempered chains exchanged their trees."""
+        if self.rung_log_likelihood is None:
+            raise InputError("these chains were not tempered: sample with temperatures=12, say")
+        return Swaps.of([state["position"] for state in self.states])
+
+    def log_evidence(self) -> LogEvidence:
+        """log P(y | x), the marginal likelihood of the data under the whole prior, with its standard error.
+
+        It needs chains on an ``"adaptive"`` ladder, whose rungs reach from the posterior to the prior: see
+        `baytree.evidence.stepping_stone`.
+        """
+        if self.rung_log_likelihood is None or not self.plan.tempering.adapts:
+            raise InputError(
+                'the evidence needs chains that reach the prior: sample with temperatures=12 and ladder="adaptive"'
+            )
+        if self.model.power != 1:
+            raise InputError(f"the evidence needs the likelihood as it is; this model has power={self.model.power:g}")
+        return stepping_stone(self.rung_log_likelihood, self.swaps().ladders)
+
+    def independence_bound(self, iterations: int) -> float:
+        """How far from the posterior a chain of ``q0`` proposals can be after some iterations.
+
+        In total variation at most (1 − P(T̂ | x) / P(T̂ | x, y))^iterations, with T̂ the tree of highest likelihood [1]_.
+        The ratio is P(y | x) / P(y | T̂, x), so it follows from the evidence; T̂ is the best tree that was drawn, and
+        where there is a better one the true bound is larger.
+
+        Parameters
+        ----------
+        iterations : int
+            The length of the chain.
+
+        References
+        ----------
+        .. [1] Angelopoulos and Cussens (2005), Exploiting informative priors for Bayesian classification and regression
+           trees, IJCAI, eq. 3.
+        """
+        ratio = np.exp(min(self.log_evidence().value - self.log_likelihood.max(), 0.0))
+        return float((1 - ratio) ** iterations)
 
     def summary(self) -> Summary:
         """What was fitted, what it says, and whether the chains agree; ``print`` it."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -96,6 +96,53 @@ class Tempering:
         every = self.swap_every or (10 if self.adapts else 1)
         wrong = self.ladder.startswith("wrong:")
         return _core.Tempering(self.first_ladder(rows), int(every), not self.adapts, self.adapts, wrong)
+
+
+@dataclass(frozen=True)
+class Swaps:
+    """How the rungs of tempered chains exchanged their trees, since warm-up.
+
+    Attributes
+    ----------
+    ladders : numpy.ndarray
+        The powers of the likelihood, shape (chains, rungs), the cold rung first.
+    rates : numpy.ndarray
+        The share of swaps that were accepted between rungs i and j, shape (chains, rungs, rungs); symmetric, NaN where
+        none was tried.
+    round_trips : numpy.ndarray
+        How often a tree went from the cold rung to the hottest and back, of each chain. On an ``"adaptive"`` ladder it
+        has then been forgotten: what came back grew from a new draw of the prior.
+    """
+
+    ladders: np.ndarray
+    rates: np.ndarray
+    round_trips: np.ndarray
+
+    @property
+    def neighbours(self) -> np.ndarray:
+        """The rates between neighbours, shape (chains, rungs − 1)."""
+        return np.diagonal(self.rates, 1, axis1=1, axis2=2)
+
+    @property
+    def barrier(self) -> float:
+        """The communication barrier: the rejection rates between neighbours, summed; the mean over the chains.
+
+        About twice as many rungs serve best.
+        """
+        return float((1 - self.neighbours).sum(axis=1).mean())
+
+    @classmethod
+    def of(cls, positions: Sequence[Mapping[str, Any]]) -> Swaps:
+        """What the chains counted, from their positions as `position_to_dict` gives them."""
+        ladders = np.array([position["ladder"] for position in positions])
+        shape = (len(positions), ladders.shape[1], ladders.shape[1])
+        tried, accepted = (
+            np.array([position[name] for position in positions], dtype=float).reshape(shape)
+            for name in ("tried", "accepted")
+        )
+        tried, accepted = tried + tried.swapaxes(1, 2), accepted + accepted.swapaxes(1, 2)
+        rates = np.divide(accepted, tried, out=np.full(shape, np.nan), where=tried > 0)
+        return cls(ladders, rates, np.array([position["round_trips"] for position in positions]))
 
 
 def position_to_dict(position: _core.TemperingPosition) -> dict[str, Any]:

@@ -15,7 +15,7 @@ CORE = ROOT / "core"
 PYTHON_LAYERS = [
     {"errors", "words", "_core", "robot_arm"},
     {"files", "cells", "storage", "diagnostics", "progress", "tempering"},
-    {"tables", "columns", "response"},
+    {"tables", "columns", "response", "evidence"},
     {"data"},
     {"knowledge"},
     {"datasets", "native", "priors", "proposals", "leaves", "trees"},

@@ -29,6 +29,7 @@ def assert_same(a: bt.Posterior, b: bt.Posterior) -> None:
         np.testing.assert_array_equal(array, b.forest.arrays()[name], err_msg=name)
     for name in ("statistics", "tree_index", "log_likelihood", "log_prior"):
         np.testing.assert_array_equal(getattr(a, name), getattr(b, name), err_msg=name)
+    np.testing.assert_equal(a.rung_log_likelihood, b.rung_log_likelihood)
     assert a.states == b.states
     assert a.model == b.model
     assert a.schema == b.schema
@@ -45,6 +46,32 @@ def draw(task: str, proposal: str = "auto", **options: object) -> bt.Posterior:
 @pytest.mark.parametrize("task", DESIGNS)
 def test_threads(task: str, proposal: str) -> None:
     assert_same(draw(task, proposal, threads=1), draw(task, proposal, threads=3))
+
+
+@pytest.mark.parametrize("proposal", ["auto", "program:auto"])
+@pytest.mark.parametrize("ladder", ["adaptive", "mrbayes"])
+@pytest.mark.parametrize("task", DESIGNS)
+def test_tempered(task: str, ladder: str, proposal: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Threads that share rungs, block sizes that divide the time between swaps, extended, saved and loaded."""
+    tempered = {"temperatures": 4, "ladder": ladder, "swap_every": 7}
+    whole = draw(task, proposal, threads=1, **tempered)
+    assert_same(whole, draw(task, proposal, threads=8, **tempered))
+    short = draw(task, proposal, draws=50, **tempered)
+    short.save(tmp_path / "short.baytree")
+    short = bt.load(tmp_path / "short.baytree")
+    assert_same(whole, bt.extend(short, DESIGNS[task], draws=70, progress=False))
+    monkeypatch.setattr(sampling, "BLOCK_SECONDS", 1e-9)
+    assert_same(whole, draw(task, proposal, **tempered))
+
+
+@pytest.mark.parametrize("proposal", ["auto", "program:auto"])
+def test_one_rung_is_a_plain_chain(proposal: str) -> None:
+    plain = draw("classification", proposal)
+    assert plain.rung_log_likelihood is None
+    for ladder in ("adaptive", "mrbayes"):
+        assert_same(plain, draw("classification", proposal, temperatures=1, ladder=ladder, swap_every=3))
+    tempered = draw("classification", proposal, temperatures=2)
+    assert not np.array_equal(plain.log_likelihood, tempered.log_likelihood)
 
 
 @pytest.mark.parametrize("seconds", [1e-9, 0.001])
