@@ -6,12 +6,14 @@ What is looked at has limits, so that it costs about a second however long the r
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+import math
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
 from .data import Design
-from .diagnostics import Diagnostics, PredictionDiagnostic, SplitDiagnostic, diagnose, figures_of
+from .diagnostics import NEAR_RHAT, Diagnostics, PredictionDiagnostic, SplitDiagnostic, diagnose, ess_of, rhat_of
 from .prediction import LeafMeans
 
 if TYPE_CHECKING:
@@ -125,37 +127,51 @@ def _spaced(tree_index: np.ndarray, draws: int | None) -> np.ndarray:
 
 def _predictions(means: LeafMeans, rows: Rows) -> PredictionDiagnostic:
     chains, draws = means.chains, means.draws
-    # The probability of the last class follows from the others.
-    width = max(1, means.values.shape[1] - 1)
-    rhats, sizes, spreads = [], [], []
-    for codes in means.row_blocks(rows.codes):
-        values = means.of_leaves(means.leaf(codes))[..., :width].reshape(chains, draws, -1)
-        constant = np.ptp(values, axis=(0, 1)) == 0
-        rhat, bulk, tail = figures_of(values)
-        # ArviZ leaves out the middle one of an odd number of draws, and with it perhaps the only change.
-        rhats.append(np.where(constant | np.isnan(rhat), 1.0, rhat).reshape(-1, width).max(axis=1))
-        whole = float(chains * draws)
-        sizes.append([np.where(constant, whole, size).reshape(-1, width).min(axis=1) for size in (bulk, tail)])
-        spreads.append(values.mean(axis=1).std(axis=0, ddof=1) if chains > 1 else np.full(len(constant), np.nan))
-    rhat, (bulk, tail) = np.concatenate(rhats), np.concatenate(sizes, axis=1)
     judged = chains > 1 and draws >= 4
+    rhats, spreads = [], []
+    for values in _values(means, rows.codes):
+        # ArviZ leaves out the middle one of an odd number of draws, and with it perhaps the only change.
+        rhats.append(np.nan_to_num(rhat_of(values.reshape(chains, draws, -1)), nan=1.0).reshape(values.shape[2:]))
+        spreads.append(values.mean(axis=1).std(axis=0, ddof=1) if chains > 1 else np.zeros(values.shape[2:]))
+    rhat = np.concatenate(rhats).max(axis=1)
+    usual = _quantile(rhat, 0.95, "higher")
+    bulk, tail = _sizes(means, rows.codes, rhat, all_rows=usual < NEAR_RHAT)
     return PredictionDiagnostic(
         rows=len(rhat),
         draws=draws,
-        rhat=_quantile(rhat, 0.95, "higher") if judged else None,
-        ess_bulk=_quantile(bulk, 0.05, "lower"),
-        ess_tail=_quantile(tail, 0.05, "lower"),
-        largest_rhat=_quantile(rhat, 1, "higher") if judged else None,
-        smallest_ess_bulk=_quantile(bulk, 0, "lower"),
-        smallest_ess_tail=_quantile(tail, 0, "lower"),
+        rhat=usual if judged else None,
+        ess_bulk=_quantile(bulk, 0.05, "lower") if draws >= 4 else None,
+        ess_tail=_quantile(tail, 0.05, "lower") if draws >= 4 else None,
+        largest_rhat=float(rhat.max()) if judged else None,
+        smallest_ess_bulk=float(bulk.min()) if draws >= 4 else None,
+        smallest_ess_tail=float(tail.min()) if draws >= 4 else None,
         worst_row=int(rows.number[rhat.argmax()]) if judged else None,
         between_chain_sd=float(np.concatenate(spreads).mean()) if chains > 1 else None,
     )
 
 
-def _quantile(figures: np.ndarray, share: float, method: str) -> float | None:
-    value = np.quantile(figures, share, method=method)  # type: ignore[call-overload]
-    return float(value) if np.isfinite(value) else None
+def _values(means: LeafMeans, codes: np.ndarray) -> Iterator[np.ndarray]:
+    """The predictions in blocks of rows, shape (chains, draws, rows, width); the last class follows from the others."""
+    width = max(1, means.values.shape[1] - 1)
+    for block in means.row_blocks(codes):
+        yield means.of_leaves(means.leaf(block))[..., :width]
+
+
+def _sizes(means: LeafMeans, codes: np.ndarray, rhat: np.ndarray, *, all_rows: bool) -> np.ndarray:
+    """Bulk and tail effective sample sizes of each row, infinite for those not looked at."""
+    looked_at = np.argsort(-rhat, kind="stable")[: None if all_rows else math.ceil(len(rhat) / 10)]
+    sizes = np.full((2, len(rhat)), np.inf)
+    found = []
+    for values in _values(means, codes[looked_at]):
+        size = np.stack(ess_of(values.reshape(*values.shape[:2], -1))).reshape(2, *values.shape[2:])
+        # What never changes is known as well as it can be.
+        found.append(np.nan_to_num(size, nan=float(means.place.size)).min(axis=2))
+    sizes[:, looked_at] = np.concatenate(found, axis=1)
+    return sizes
+
+
+def _quantile(figures: np.ndarray, share: float, method: Literal["lower", "higher"]) -> float:
+    return float(np.quantile(figures, share, method=method))
 
 
 def _splits(means: LeafMeans, codes: np.ndarray) -> SplitDiagnostic | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
@@ -14,6 +14,8 @@ from .words import counted
 RHAT_LIMIT = 1.01
 # Beyond this one the chains disagree even where it is the largest of hundreds; see `PredictionDiagnostic`.
 LARGEST_RHAT_LIMIT = 1.05
+# Up to this one the chains are near each other.
+NEAR_RHAT = 1.1
 # The effective draws of each chain without which R-hat itself is too noisy (Vehtari et al. 2021).
 ESS_PER_CHAIN = 100
 # The R-hat of chains that stand still at different values is infinite, which JSON cannot hold.
@@ -69,7 +71,8 @@ class PredictionDiagnostic:
     The largest of hundreds of noisy figures is off by chance. So the chains agree if 19 in 20 rows have an R-hat
     below 1.01 and every row has one below 1.05. With m half chains and an effective size S in all, R-hat² − 1 of
     chains that agree is about χ²(m − 1) / (m − 1) · m / S: of four chains with S = 400 it reaches 1.05 with probability
-    10⁻⁵.
+    10⁻⁵. Where 19 in 20 rows do not have an R-hat below 1.1, effective sizes, which then cost most and say least, are
+    those of the tenth of the rows with the largest R-hat; the others' are taken to be larger.
 
     Attributes
     ----------
@@ -267,30 +270,59 @@ def diagnose(quantity: str, values: np.ndarray) -> Diagnostic:
     values : numpy.ndarray
         Its draws, shape (chains, draws).
     """
-    rhat, bulk, tail = (_known(figures[0]) for figures in figures_of(values[..., None]))
+    series = values[..., None]
+    rhat, bulk, tail = (_known(figures[0]) for figures in (rhat_of(series), *ess_of(series)))
     return Diagnostic(quantity, float(values.mean()), float(values.std()), rhat, bulk, tail)
 
 
-def figures_of(values: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """R-hat and the bulk and tail effective sample sizes of many quantities; NaN where one never changes.
+def rhat_of(values: np.ndarray) -> np.ndarray:
+    """R-hat of many quantities; NaN where one never changes, or there are too few draws or chains.
 
     Parameters
     ----------
     values : numpy.ndarray
         Their draws, shape (chains, draws, quantities).
     """
-    figures = np.full((3, values.shape[2]), np.nan)
-    changing = np.flatnonzero(np.ptp(values, axis=(0, 1)) > 0)
-    if values.shape[1] >= 4 and len(changing):
+
+    def rhat(series: np.ndarray) -> np.ndarray:
         from arviz_stats.base import array_stats
 
-        series = np.ascontiguousarray(np.moveaxis(values[..., changing], 2, 0))
+        return np.minimum(array_stats.rhat(series), INFINITE_RHAT)
+
+    return _where_changing(rhat, values)
+
+
+def ess_of(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Bulk and tail effective sample sizes of many quantities; NaN as for `rhat_of`.
+
+    Parameters
+    ----------
+    values : numpy.ndarray
+        Their draws, shape (chains, draws, quantities).
+    """
+
+    def bulk(series: np.ndarray) -> np.ndarray:
+        from arviz_stats.base import array_stats
+
+        return array_stats.ess(series)
+
+    def tail(series: np.ndarray) -> np.ndarray:
+        from arviz_stats.base import array_stats
+
+        return array_stats.ess(series, method="tail", prob=(0.05, 0.95))
+
+    return _where_changing(bulk, values), _where_changing(tail, values)
+
+
+def _where_changing(figure: Callable[[np.ndarray], np.ndarray], values: np.ndarray) -> np.ndarray:
+    """A figure of the quantities that change, which ArviZ takes as (quantities, chains, draws)."""
+    figures = np.full(values.shape[2], np.nan)
+    changing = np.flatnonzero(np.ptp(values, axis=(0, 1)) > 0)
+    if values.shape[1] >= 4 and len(changing):
         # Chains that stand still have no variance to divide by.
         with np.errstate(divide="ignore", invalid="ignore"):
-            figures[0, changing] = np.minimum(array_stats.rhat(series), INFINITE_RHAT)
-            figures[1, changing] = array_stats.ess(series)
-            figures[2, changing] = array_stats.ess(series, method="tail", prob=(0.05, 0.95))
-    return figures[0], figures[1], figures[2]
+            figures[changing] = figure(np.ascontiguousarray(np.moveaxis(values[..., changing], 2, 0)))
+    return figures
 
 
 def _known(value: float) -> float | None:

@@ -5,11 +5,10 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from .diagnostics import RHAT_LIMIT, Diagnostics
+from .diagnostics import NEAR_RHAT, RHAT_LIMIT, Diagnostics
 from .words import listed
 
-# Up to this R-hat a longer run is the remedy; beyond it, chains that share few trees sit in different modes.
-NEAR = 1.1
+# Chains far from each other that share fewer draws than this sit in different modes.
 SHARED = 0.5
 # What is advised where nothing says how much is needed.
 CHAINS = 4
@@ -85,7 +84,7 @@ def advice(found: Diagnostics, *, warmup: int, draws: int, temperatures: int | N
     longer = Remedy(
         "take more warmup and draws", {"warmup": max(warmup, SHORTEST_WARMUP) * MORE, "draws": draws * MORE}
     )
-    in_modes = (found.apart[0].rhat or 0) > NEAR and found.shared_trees < SHARED
+    in_modes = (found.apart[0].rhat or 0) > NEAR_RHAT and found.shared_trees < SHARED
     if in_modes and temperatures == 1:
         return (Remedy(f"try temperatures={TEMPERATURES}", {"temperatures": TEMPERATURES}), longer)
     return (longer,)
