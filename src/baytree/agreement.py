@@ -1,7 +1,8 @@
 """Whether the chains of a posterior agree: on predictions, on splits of the rows, on trees.
 
 What is looked at has limits, so that it costs about a second however long the run was and however large the table:
-`ROWS` distinct rows, fewer where there are many classes, and `DRAWS` evenly spaced draws of each chain.
+`ROWS` distinct rows, fewer where there are many classes, and `DRAWS` evenly spaced draws of each chain, or `LONG` for
+what needs no rows.
 """
 
 from __future__ import annotations
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 ROWS = 200
 FEWEST_ROWS = 20
 DRAWS = 500
+# How many draws of each chain the log-likelihood and the number of leaves are compared on.
+LONG = 10_000
 # In a large table, so many times as many rows are searched for distinct ones.
 CANDIDATES = 20
 # A split counts from this frequency in some chain on, as in MrBayes.
@@ -48,8 +51,8 @@ class Rows(NamedTuple):
 
 def training_rows(design: Design) -> Rows:
     """The rows of a design that are watched."""
-    classes = 2 if design.classes is None else len(design.classes)
-    most = max(FEWEST_ROWS, ROWS // (classes - 1))
+    predictions = 1 if design.classes is None else len(design.classes) - 1
+    most = max(FEWEST_ROWS, ROWS // predictions)
     looked_at = _some(design.rows, most * CANDIDATES)
     codes = np.column_stack([column[looked_at] for column in design.codes]).astype(np.uint32)
     return distinct_rows(codes, looked_at, most)
@@ -92,14 +95,15 @@ def diagnose_posterior(posterior: Posterior, rows: Rows | None, draws: int | Non
     rows : Rows or None
         The rows at which to compare predictions and splits.
     draws : int or None
-        How many draws of each chain to compare them on, evenly spaced; None for all.
+        How many draws of each chain to compare them on, evenly spaced; None for all, and all for the rest too.
     """
     means = None if rows is None else LeafMeans(posterior, _spaced(posterior.tree_index, draws))
+    most = None if draws is None else LONG
     return Diagnostics(
         chains=posterior.chains,
         draws=posterior.draws,
-        log_likelihood=diagnose("log-likelihood", posterior.log_likelihood),
-        leaves=diagnose("leaves", posterior.n_leaves.astype(float)),
+        log_likelihood=diagnose("log-likelihood", _spaced(posterior.log_likelihood, most)),
+        leaves=diagnose("leaves", _spaced(posterior.n_leaves, most).astype(float)),
         predictions=None if means is None or rows is None else _predictions(means, rows),
         splits=None if means is None or rows is None else _splits(means, rows.codes),
         shared_trees=shared_trees(posterior),
@@ -117,12 +121,12 @@ def diagnose_predictions(posterior: Posterior, rows: Rows, draws: int | None = D
     return _predictions(LeafMeans(posterior, _spaced(posterior.tree_index, draws)), rows)
 
 
-def _spaced(tree_index: np.ndarray, draws: int | None) -> np.ndarray:
+def _spaced(values: np.ndarray, draws: int | None) -> np.ndarray:
     """At most so many draws of each chain, the last one among them, evenly spaced up to rounding."""
-    there = tree_index.shape[1]
+    there = values.shape[1]
     if draws is None or there <= draws:
-        return tree_index
-    return tree_index[:, np.arange(1, draws + 1) * there // draws - 1]
+        return values
+    return values[:, np.arange(1, draws + 1) * there // draws - 1]
 
 
 def _predictions(means: LeafMeans, rows: Rows) -> PredictionDiagnostic:

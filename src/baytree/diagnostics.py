@@ -31,7 +31,7 @@ class Diagnostic:
     quantity : str
         Its name.
     mean, sd : float
-        Over all draws.
+        Over the draws looked at.
     rhat : float or None
         Rank-normalised split R-hat [1]_; near 1 when the chains agree. None where it is not defined: for one chain,
         fewer than four draws, or a quantity that never changes.
@@ -144,7 +144,7 @@ class SplitDiagnostic:
     largest_sd: float | None
 
 
-Watched = Diagnostic | PredictionDiagnostic
+Quantity = Diagnostic | PredictionDiagnostic
 
 
 @dataclass(frozen=True)
@@ -174,7 +174,7 @@ class Diagnostics:
     shared_trees: float
 
     @property
-    def quantities(self) -> tuple[Watched, ...]:
+    def quantities(self) -> tuple[Quantity, ...]:
         """All that has an R-hat, the predictions first if they are known."""
         known = () if self.predictions is None else (self.predictions,)
         return (*known, self.log_likelihood, self.leaves)
@@ -185,19 +185,19 @@ class Diagnostics:
         return ESS_PER_CHAIN * self.chains
 
     @property
-    def judged(self) -> list[Watched]:
+    def judged(self) -> list[Quantity]:
         """The quantities that have an R-hat; none where neither the likelihood nor the size of a tree ever changes."""
         if self.log_likelihood.rhat is None and self.leaves.rhat is None:
             return []
         return [quantity for quantity in self.quantities if quantity.rhat is not None]
 
     @property
-    def apart(self) -> list[Watched]:
+    def apart(self) -> list[Quantity]:
         """The quantities that the chains do not agree on, worst first."""
         return sorted((one for one in self.judged if not one.agrees), key=lambda one: -(one.rhat or 0))
 
     @property
-    def scarce(self) -> list[tuple[Watched, float]]:
+    def scarce(self) -> list[tuple[Quantity, float]]:
         """The quantities with too small an effective sample size, and that size, smallest first."""
         sizes = ((one, min(one.ess_bulk or 0, one.ess_tail or 0)) for one in self.judged)
         return sorted(((one, size) for one, size in sizes if size < self.wanted_ess), key=lambda pair: pair[1])

@@ -236,7 +236,8 @@ class Posterior:
             rows, at most 200, as the run left them or as the model file has them on record; of a file that has
             nothing on record neither is known.
         draws : int or None
-            How many draws of each chain they are compared on, evenly spaced; None for all.
+            How many draws of each chain they are compared on, evenly spaced. None for all, and for log-likelihood and
+            leaves as well, of which else 10,000 are looked at.
 
         Returns
         -------

@@ -81,7 +81,7 @@ class Summary:
             moments = f"{d.mean:>10.2f}{d.sd:>9.2f}" if isinstance(d, Diagnostic) else " " * 19
             ess = "–" if d.ess_bulk is None else f"{d.ess_bulk:.0f}"
             lines.append(f"{d.quantity:<16}{moments}{d.rhat_text:>8}{ess:>8}")
-        lines += ["", *self.diagnostics.remarks()]
+        lines += ["", *remarks] if (remarks := self.diagnostics.remarks()) else []
         lines += ["", "probability that a tree asks about a column"]
         width = max(map(len, self.inclusion))
         lines += [f"  {name:<{width}}  {share:>6.1%}" for name, share in self.inclusion.items()]

@@ -368,6 +368,17 @@ def test_draws_are_evenly_spaced(there: int, most: int | None) -> None:
     assert gaps.min() >= 1 and gaps.max() <= math.ceil(there / len(taken))
 
 
+def test_long_runs_are_looked_at_in_part(monkeypatch: pytest.MonkeyPatch) -> None:
+    posterior = made(line(), TREES, np.random.default_rng(0).choice(5, size=(2, 300)))
+    whole = posterior.diagnostics(line(), draws=None)
+    monkeypatch.setattr(agreement, "LONG", 100)
+    part = posterior.diagnostics(line())
+    third = diagnose("log-likelihood", posterior.log_likelihood[:, 2::3])
+    assert (part.log_likelihood.rhat, part.log_likelihood.ess_tail) == (third.rhat, third.ess_tail)
+    assert part.leaves != whole.leaves
+    assert posterior.diagnostics(line(), draws=None) == whole
+
+
 def test_rows_of_the_users_choice() -> None:
     data = bt.datasets.load("kyphosis")
     posterior = bt.sample(bt.CART(), data.design(), draws=100, seed=1, progress=False)

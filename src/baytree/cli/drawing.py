@@ -165,9 +165,9 @@ def _ess(size: float | None) -> str:
     return "–" if size is None else f"{size:,.0f}"
 
 
-def remarks(summary: Summary) -> Text:
+def remarks(summary: Summary) -> list[Text]:
     """What tells chains apart and is no R-hat."""
-    return Text("\n".join(summary.diagnostics.remarks()))
+    return [Text(remark) for remark in summary.diagnostics.remarks()]
 
 
 def verdict(summary: Summary) -> Text:
