@@ -60,9 +60,10 @@ say(
     Text(f"  It was {test[unsure, data.target]}."),
     drawing.heading("Do the chains agree?"),
     drawing.indented(drawing.diagnostic_table(summary)),
+    *map(drawing.indented, drawing.remarks(summary)),
     drawing.indented(drawing.verdict(summary)),
 )
-if not all(figures.agrees for figures in summary.diagnostics):
+if not summary.diagnostics.agree:
     right_alone = f"{alone.min()} to {alone.max()} of {len(right)}"
     say(
         Text("  Single trees mix slowly: a chain stays long among trees that ask alike. It takes many more draws."),

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import os
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from . import _core, prediction
-from .data import Schema
+from .agreement import DRAWS, Rows, diagnose_posterior, distinct_rows
+from .data import Design, Schema
+from .datatree import to_datatree
+from .diagnostics import Diagnostics
 from .errors import FileError, InputError
 from .evidence import LogEvidence, stepping_stone
 from .models import CART, upgraded
@@ -23,6 +25,9 @@ from .storage import ModelReader, ModelWriter, open_model
 from .summary import Summary, summarise
 from .tempering import Swaps, Tempering
 from .trees import Forest, Tree, rules_of
+
+if TYPE_CHECKING:
+    from xarray import DataTree
 
 # A model file is written in blocks of about this many leaf statistics a chain, far below SQLite's limit for one value.
 NUMBERS_PER_BLOCK = 8_000_000
@@ -120,6 +125,10 @@ class Posterior:
     rung_log_likelihood : numpy.ndarray or None
         Of tempered chains: log P(y | T, x) on every rung at the swaps before each draw, shape (chains, draws, rungs),
         the cold rung first.
+    watched : Rows or None
+        Some training rows, by which chains are compared; no file or pickle holds them.
+    recorded : Diagnostics or None
+        What a comparison found while the training rows were at hand.
     """
 
     model: CART
@@ -132,10 +141,13 @@ class Posterior:
     log_prior: np.ndarray
     states: tuple[dict[str, Any], ...]
     rung_log_likelihood: np.ndarray | None = None
+    watched: Rows | None = None
+    recorded: Diagnostics | None = None
 
     def __getstate__(self) -> dict[str, Any]:
-        """All but the core's copy of the trees, which is made again when needed."""
-        return {name: value for name, value in self.__dict__.items() if name != "_predictor"}
+        """All but the core's copy of the trees, which is made again when needed, and the training rows."""
+        kept = {name: value for name, value in self.__dict__.items() if name not in ("_predictor", "_diagnostics")}
+        return kept | {"watched": None, "recorded": self.diagnostics()}
 
     def __repr__(self) -> str:
         return f"<Posterior: {self.chains} chains × {self.draws:,} draws, response {self.schema.response.name!r}>"
@@ -193,6 +205,12 @@ class Posterior:
         """How many draws of each chain each stored tree accounts for, shape (chains, trees)."""
         return np.stack([np.bincount(index, minlength=len(self.forest)) for index in self.tree_index])
 
+    @cached_property
+    def distinct_visits(self) -> np.ndarray:
+        """The same, the draws of equal trees all counted at the first of them."""
+        number = self.forest.identity[self.tree_index]
+        return np.stack([np.bincount(index, minlength=len(self.forest)) for index in number])
+
     def top_trees(self, n: int = 10) -> list[TopTree]:
         """The trees with the most draws.
 
@@ -206,15 +224,10 @@ class Posterior:
         list of (tree, probability, probability per chain)
             Most probable first; ties in the order of first visit.
         """
-        places: dict[bytes, list[int]] = {}
-        for index in range(len(self.forest)):
-            places.setdefault(self.forest.key(index), []).append(index)
-        total = Counter({key: int(self.visits[:, indices].sum()) for key, indices in places.items()})
-        top = []
-        for key, count in total.most_common(n):
-            per_chain = self.visits[:, places[key]].sum(axis=1) / self.draws
-            top.append(TopTree(self._stored_tree(places[key][0]), count / self.tree_index.size, per_chain))
-        return top
+        count = self.distinct_visits.sum(axis=0)
+        top = np.argsort(-count, kind="stable")[: min(n, np.count_nonzero(count))].tolist()
+        shares = self.distinct_visits / self.draws
+        return [TopTree(self._stored_tree(tree), count[tree] / self.tree_index.size, shares[:, tree]) for tree in top]
 
     def best_tree(self) -> Tree:
         """The drawn tree of highest posterior probability, log P(T | x) + log P(y | T, x)."""
@@ -223,11 +236,7 @@ class Posterior:
 
     def inclusion(self) -> dict[str, float]:
         """Of each column, the probability that the tree asks about it."""
-        tree_of_node = np.repeat(np.arange(len(self.forest)), self.forest.end - self.forest.begin.astype(np.int64))
-        split = self.forest.feature >= 0
-        used = np.zeros((len(self.forest), len(self.schema.columns)), dtype=bool)
-        used[tree_of_node[split], self.forest.feature[split]] = True
-        shares = self.visits.sum(axis=0) @ used / self.tree_index.size
+        shares = self.visits.sum(axis=0) @ self.forest.asks(len(self.schema.columns)) / self.tree_index.size
         return dict(zip(self.schema.names, shares.tolist(), strict=True))
 
     # ---- tempering ------------------------------------------------------------------------------------------------
@@ -276,6 +285,72 @@ class Posterior:
         """What was fitted, what it says, and whether the chains agree; ``print`` it."""
         return summarise(self)
 
+    # ---- do the chains agree? -------------------------------------------------------------------------------------
+
+    def diagnostics(self, rows: Any = None, *, draws: int | None = DRAWS) -> Diagnostics:
+        """What tells whether the chains agree.
+
+        Parameters
+        ----------
+        rows : Design, path, frame or array-like, optional
+            Rows at which predictions and splits are compared; equal ones count once. By default some of the training
+            rows, at most 200, as the run left them or as the model file has them on record; of a file that has
+            nothing on record neither is known.
+        draws : int or None
+            How many draws of each chain they are compared on, evenly spaced. None for all, and for log-likelihood and
+            leaves as well, of which else 10,000 are looked at.
+
+        Returns
+        -------
+        Diagnostics
+            ``print(posterior.summary())`` shows it.
+        """
+        if rows is None and draws == DRAWS:
+            return self._diagnostics
+        return diagnose_posterior(self, self.watched if rows is None else self._rows(rows), draws)
+
+    @cached_property
+    def _diagnostics(self) -> Diagnostics:
+        found = self.recorded
+        if found is not None and (found.chains, found.draws) == (self.chains, self.draws):
+            return found
+        return diagnose_posterior(self, self.watched)
+
+    def _rows(self, rows: Any) -> Rows:
+        codes = self.codes_of(rows) if isinstance(rows, Design) else self.schema.encode(rows)
+        if not len(codes):
+            raise InputError("0 rows; predictions are compared at one row or more")
+        return distinct_rows(codes)
+
+    def codes_of(self, design: Design) -> np.ndarray:
+        """The codes of a design with the columns and cuts of this posterior, shape (rows, columns)."""
+        if not isinstance(design, Design) or design.schema != self.schema:
+            raise InputError("these are not the columns and cut points that the draws came from; give the same design")
+        return np.column_stack(design.codes).astype(np.uint32)
+
+    def to_datatree(self, design: Design | None = None) -> DataTree:
+        """The draws as ArviZ takes them, with dimensions chain and draw.
+
+        Trees are no numbers, so the group ``posterior`` holds what is: the number of leaves, ``n_leaves``, and whether
+        the tree ``asks`` about each column. ``sample_stats`` holds ``log_likelihood``, log P(y | T, x) of all rows
+        together, ``log_prior``, the log ``lp`` of what the chains sample from, and ``tree``, a number that equal trees
+        share. There is no group ``log_likelihood``: with the leaves integrated out, the likelihood is no product over
+        rows.
+
+        Parameters
+        ----------
+        design : Design, optional
+            The training data. With it, ``posterior`` also holds what the leaves predict at every row, ``mu`` or
+            ``probability``, which takes memory for chains × draws × rows numbers; ``observed_data`` holds the response
+            and ``constant_data`` the codes of the columns and the weights.
+
+        Returns
+        -------
+        xarray.DataTree
+            Needs ``pip install 'baytree[arviz]'``.
+        """
+        return to_datatree(self, design)
+
     # ---- prediction -----------------------------------------------------------------------------------------------
 
     @cached_property
@@ -306,7 +381,7 @@ class Posterior:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write a model file; an existing one is replaced only when the new one is complete."""
-        header = model_header(self.model, self.schema, self.plan)
+        header = model_header(self.model, self.schema, self.plan) | {"diagnostics": self.diagnostics().to_dict()}
         writer = ModelWriter.create(path, header, Path(f"{os.fspath(path)}.saving"))
         try:
             for draws in self._blocks():
@@ -355,6 +430,8 @@ class Posterior:
         plan: Plan,
         parts: Sequence[Sequence[Part]],
         states: Sequence[dict[str, Any]],
+        watched: Rows | None = None,
+        recorded: Diagnostics | None = None,
     ) -> Posterior:
         """Put together what the chains recorded, `parts[chain]` being its blocks in order; this empties them."""
         draws = {name: [np.concatenate([part.pop(name) for part in chain]) for chain in parts] for name in DRAW_ARRAYS}
@@ -378,6 +455,8 @@ class Posterior:
             log_prior=np.stack(draws["log_prior"]),
             states=tuple(states),
             rung_log_likelihood=rungs,
+            watched=watched,
+            recorded=recorded,
         )
 
     def check(self) -> Posterior:
@@ -416,7 +495,10 @@ def read_posterior(reader: ModelReader) -> Posterior:
     model, schema, plan = read_header(reader)
     states = [upgraded(state) for state in reader.states()]
     parts = [read_parts(reader, chain, plan) for chain in range(len(states))]
-    return Posterior.from_parts(model, schema, plan, parts, states)
+    # Files of earlier versions, and of runs that were not finished, have none.
+    found = reader.header().get("diagnostics")
+    recorded = None if found is None else Diagnostics.from_dict(found)
+    return Posterior.from_parts(model, schema, plan, parts, states, recorded=recorded)
 
 
 def read_header(reader: ModelReader) -> tuple[CART, Schema, Plan]:

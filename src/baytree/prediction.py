@@ -10,6 +10,7 @@ import numpy as np
 
 from . import _core
 from .errors import InputError, unknown_choice
+from .native import native_columns
 
 if TYPE_CHECKING:
     from .posterior import Posterior
@@ -56,6 +57,43 @@ def _average(posterior: Posterior, predictor: _core.Predictor, codes: np.ndarray
             values = np.eye(width)[values.argmax(axis=1)]
         mean += predictor.accumulate(codes, begin, weight[begin:end], np.ascontiguousarray(values))
     return mean if classes is None else mean.reshape(len(codes), width)
+
+
+class LeafMeans:
+    """The means of the leaves that rows fall into, draw by draw.
+
+    Only the trees of the draws that are asked about are looked at, each distinct stored tree once.
+
+    Parameters
+    ----------
+    posterior : Posterior
+        The draws.
+    tree_index : numpy.ndarray
+        The stored trees of the draws asked about, shape (chains, draws).
+    """
+
+    def __init__(self, posterior: Posterior, tree_index: np.ndarray) -> None:
+        assert posterior.model.leaf is not None
+        stored, place = np.unique(tree_index, return_inverse=True)
+        self.forest = posterior.forest.take(stored)
+        self.chains, self.draws = tree_index.shape
+        self.place = place.reshape(self.chains, self.draws)
+        self.values = posterior.model.leaf.means(posterior.statistics[posterior.forest.leaves_of(stored)])
+        self._predictor = _core.Predictor(native_columns(posterior.schema), self.forest.arrays())
+
+    def leaf(self, codes: np.ndarray) -> np.ndarray:
+        """The leaf of each tree that each row falls into, among all leaves of `forest`, shape (trees, rows)."""
+        return self._predictor.apply(codes).reshape(len(self.forest), len(codes))
+
+    def of_leaves(self, leaf: np.ndarray) -> np.ndarray:
+        """The means of leaves that `leaf` gave, shape (chains, draws, rows, width)."""
+        return self.values[leaf][self.place]
+
+    def row_blocks(self, codes: np.ndarray) -> Iterator[np.ndarray]:
+        """The rows in blocks of bounded size."""
+        step = max(1, BLOCK_NUMBERS // (self.place.size * self.values.shape[1]))
+        for begin in range(0, len(codes), step):
+            yield np.ascontiguousarray(codes[begin : begin + step])
 
 
 def _blocks(numbers: np.ndarray) -> Iterator[tuple[int, int]]:

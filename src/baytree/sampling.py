@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from .agreement import training_rows
 from .data import Design
 from .errors import FileError, InputError, InterruptedSampling
 from .models import CART, Chain, move_to, restore, state_of, upgraded
@@ -177,6 +178,7 @@ class _Run:
         if plan.data != fingerprint(design):
             raise InputError("these are not the data that the draws came from; give the same table and max_cuts")
         self.model, self.schema, self.plan = model, design.schema, plan
+        self.watched = training_rows(design)
         self.chains: list[Chain] = model.chains(design, plan.seed, plan.chains, plan.tempering)
         self.parts: list[list[Part]] = [[] for _ in self.chains]
         self.warmed = self.drawn = self.toward = 0  # iterations of warm-up, draws, iterations towards the next draw
@@ -211,9 +213,12 @@ class _Run:
             self._checkpoint()
             if self.drawn == 0:
                 raise KeyboardInterrupt(self._nothing_kept())
+            posterior = Posterior.from_parts(
+                self.model, self.schema, self.plan, self.parts, self._states(), self.watched
+            )
             if self.writer:
+                self.writer.record("diagnostics", posterior.diagnostics().to_dict())
                 self.writer.finish()
-            posterior = Posterior.from_parts(self.model, self.schema, self.plan, self.parts, self._states())
         if self.drawn < self.plan.draws:
             warnings.warn(
                 f"sampling was interrupted: {self.drawn:,} of {self.plan.draws:,} draws are kept",

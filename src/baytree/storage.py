@@ -90,6 +90,14 @@ class ModelWriter:
             raise FileError(f"{self.path}: cannot be written ({error}); is the disk full?") from error
         self._block += 1
 
+    def record(self, key: str, value: Mapping[str, Any]) -> None:
+        """Add an entry to the header, or replace it."""
+        try:
+            with self._database:
+                self._database.execute("INSERT OR REPLACE INTO header VALUES (?, ?, ?)", (key, *_checked(value)))
+        except (sqlite3.Error, OSError) as error:
+            raise FileError(f"{self.path}: cannot be written ({error}); is the disk full?") from error
+
     def finish(self) -> None:
         """Put the file in its place."""
         self.close()

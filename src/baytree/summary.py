@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from .diagnostics import Diagnostic, diagnose
+from .diagnostics import Diagnostic, Diagnostics
 from .knowledge import Knowledge
+from .verdict import Remedy, advice, verdict
 from .words import counted
 
 if TYPE_CHECKING:
@@ -33,8 +34,10 @@ class Summary:
         The prior, leaf model and proposals, with everything that was left open filled in.
     acceptance : dict of str to float
         Of each proposal, the share of its turns that changed the tree.
-    diagnostics : tuple of Diagnostic
-        Of the log-likelihood and of the number of leaves.
+    diagnostics : Diagnostics
+        What tells whether the chains agree.
+    remedies : tuple of Remedy
+        What to try where they do not, the most promising first.
     inclusion : dict of str to float
         The probability that a tree asks about each column, largest first.
     top_trees : tuple of (float, int)
@@ -52,7 +55,8 @@ class Summary:
     seed: int
     model: dict[str, Any]
     acceptance: dict[str, float]
-    diagnostics: tuple[Diagnostic, ...]
+    diagnostics: Diagnostics
+    remedies: tuple[Remedy, ...]
     inclusion: dict[str, float]
     top_trees: tuple[tuple[float, int], ...]
 
@@ -63,20 +67,13 @@ class Summary:
 
     @property
     def verdict(self) -> str:
-        """Whether the chains agree, in a sentence."""
-        known = [d for d in self.diagnostics if d.rhat is not None]
-        apart = [f"{d.quantity} (R-hat {d.rhat_text})" for d in known if not d.agrees]
-        if self.chains == 1:
-            return "One chain has none to agree with: take two or more."
-        if not known:
-            return "Too few draws, or trees that never change: agreement of the chains cannot be judged."
-        if apart:
-            return f"The chains do not agree yet on {' and '.join(apart)}: take more warmup and draws."
-        return "The chains agree: R-hat is below 1.01 for " + " and ".join(d.quantity for d in known) + "."
+        """Whether the chains agree, in a sentence, and what to try where they do not."""
+        return verdict(self.diagnostics, self.remedies)
 
     def to_dict(self) -> dict[str, Any]:
         """The summary as JSON-safe values."""
-        return asdict(self) | {"verdict": self.verdict}
+        remedies = [remedy._asdict() for remedy in self.remedies]
+        return asdict(self) | {"remedies": remedies, "verdict": self.verdict, "agree": self.diagnostics.agree}
 
     def __str__(self) -> str:
         lines = [
@@ -87,9 +84,11 @@ class Summary:
             "",
             f"{'':<16}{'mean':>10}{'sd':>9}{'R-hat':>8}{'ESS':>8}",
         ]
-        for d in self.diagnostics:
+        for d in self.diagnostics.quantities:
+            moments = f"{d.mean:>10.2f}{d.sd:>9.2f}" if isinstance(d, Diagnostic) else " " * 19
             ess = "–" if d.ess_bulk is None else f"{d.ess_bulk:.0f}"
-            lines.append(f"{d.quantity:<16}{d.mean:>10.2f}{d.sd:>9.2f}{d.rhat_text:>8}{ess:>8}")
+            lines.append(f"{d.quantity:<16}{moments}{d.rhat_text:>8}{ess:>8}")
+        lines += ["", *remarks] if (remarks := self.diagnostics.remarks()) else []
         lines += ["", "probability that a tree asks about a column"]
         width = max(map(len, self.inclusion))
         lines += [f"  {name:<{width}}  {share:>6.1%}" for name, share in self.inclusion.items()]
@@ -101,6 +100,7 @@ class Summary:
 def summarise(posterior: Posterior) -> Summary:
     """What `Posterior.summary` promises."""
     plan = posterior.plan
+    found = posterior.diagnostics()
     inclusion = sorted(posterior.inclusion().items(), key=lambda item: -item[1])
     return Summary(
         response=posterior.schema.response.name,
@@ -114,10 +114,13 @@ def summarise(posterior: Posterior) -> Summary:
         seed=plan.seed,
         model=posterior.model.to_dict(),
         acceptance=posterior.acceptance,
-        diagnostics=(
-            diagnose("log-likelihood", posterior.log_likelihood),
-            diagnose("leaves", posterior.n_leaves.astype(float)),
-        ),
+        diagnostics=found,
+        remedies=advice(found, warmup=plan.warmup, draws=posterior.draws, temperatures=_temperatures(posterior)),
         inclusion=dict(inclusion),
         top_trees=tuple((top.probability, top.tree.n_leaves) for top in posterior.top_trees(TOP_TREES)),
     )
+
+
+def _temperatures(posterior: Posterior) -> int | None:
+    """How many temperatures each chain had; None where tempering changes nothing, or is not to be had."""
+    return getattr(posterior.plan, "temperatures", None) if posterior.model.power else None

@@ -82,6 +82,44 @@ class Forest:
         at = self.nodes(tree)
         return b"".join(array[at].tobytes() for array in (self.feature, self.cut, self.subset, self.missing_left))
 
+    def asks(self, columns: int) -> np.ndarray:
+        """Whether each tree asks about each column, shape (trees, columns)."""
+        tree = np.repeat(np.arange(len(self)), self.end - self.begin.astype(np.int64))
+        split = self.feature >= 0
+        asked = np.zeros((len(self), columns), dtype=bool)
+        asked[tree[split], self.feature[split]] = True
+        return asked
+
+    @cached_property
+    def identity(self) -> np.ndarray:
+        """Of each tree, the first one that is equal to it."""
+        first: dict[bytes, int] = {}
+        return np.array([first.setdefault(self.key(tree), tree) for tree in range(len(self))], dtype=np.int64)
+
+    @cached_property
+    def below(self) -> np.ndarray:
+        """One past the last node below each node, itself if it is a leaf."""
+        # Counted along the nodes, +1 for a split and −1 for a leaf, a subtree ends where the count first falls below
+        # its start. The counts and places are sorted together, so that this place is found by bisection.
+        nodes = len(self.feature)
+        count = np.cumsum(np.where(self.feature >= 0, 1, -1))
+        places = (count + nodes) * (nodes + 1) + np.arange(nodes)
+        before = np.concatenate([[0], count[:-1]])
+        ranked = np.sort(places)
+        ends = ranked[np.searchsorted(ranked, (before - 1 + nodes) * (nodes + 1) + np.arange(nodes))]
+        return ends % (nodes + 1) + 1
+
+    def take(self, trees: np.ndarray) -> Forest:
+        """Some of the trees, in the order given."""
+        nodes = _ranges(self.begin.astype(np.int64)[trees], self.end[trees])
+        taken = {name: array[nodes] for name, array in self.arrays().items() if name != "begin"}
+        sizes = self.end[trees] - self.begin.astype(np.int64)[trees]
+        return Forest(**taken, begin=(np.cumsum(sizes) - sizes).astype(np.uint64))
+
+    def leaves_of(self, trees: np.ndarray) -> np.ndarray:
+        """The leaves of some of the trees among all leaves, in the order given."""
+        return _ranges(self.first_leaf[trees], self.first_leaf[trees] + self.leaves[trees])
+
     @classmethod
     def concatenate(cls, forests: Sequence[Mapping[str, np.ndarray]]) -> Forest:
         """One forest of all their trees, in order."""
@@ -89,6 +127,12 @@ class Forest:
         nodes = np.cumsum([0, *(len(feature) for feature in parts["feature"][:-1])])
         parts["begin"] = [begin + np.uint64(first) for begin, first in zip(parts["begin"], nodes, strict=True)]
         return cls(**{name: np.concatenate(arrays) for name, arrays in parts.items()})
+
+
+def _ranges(begin: np.ndarray, end: np.ndarray) -> np.ndarray:
+    """The numbers begin … end − 1 of each range, one range after the other."""
+    sizes = end - begin
+    return np.arange(sizes.sum()) + np.repeat(begin - (np.cumsum(sizes) - sizes), sizes)
 
 
 @dataclass(frozen=True, eq=False)

@@ -237,6 +237,29 @@ def test_show_json_has_the_summary_and_the_best_tree() -> None:
     assert len(record["trees"]) == 3
 
 
+def test_show_says_whether_the_chains_agree_without_the_data() -> None:
+    found = bt.load("cancer.baytree").diagnostics()
+    assert found.predictions.rows > 20
+    text = invoke("show", "cancer.baytree").stdout
+    assert f"predictions {found.predictions.rhat_text}" in " ".join(text.split())
+    for remark in found.remarks():
+        assert remark in text
+    record = json.loads(invoke("show", "cancer.baytree", "--json").stdout)
+    assert record["diagnostics"] == found.to_dict()
+    assert record["agree"] == found.agree
+    assert "✔" in text if found.agree else "! " in text
+
+
+def test_fit_says_by_which_command_to_go_on() -> None:
+    arguments = ["fit", "cancer.csv", "--target", "class", *QUICK, "--out", "again.baytree"]
+    remedies = json.loads(invoke(*arguments, "--json").stdout)["remedies"]
+    assert remedies
+    text = invoke(*arguments).stdout
+    for remedy in remedies:
+        options = " ".join(f"--{name} {value}" for name, value in remedy["options"].items())
+        assert f"{options}  # {remedy['what']}" in text
+
+
 def test_colours_only_where_wanted(monkeypatch: pytest.MonkeyPatch) -> None:
     colour = re.compile(r"\x1b\[[0-9;]*3[0-9]m")
     assert "\x1b" not in invoke("show", "cancer.baytree").stdout

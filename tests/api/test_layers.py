@@ -15,12 +15,13 @@ CORE = ROOT / "core"
 PYTHON_LAYERS = [
     {"errors", "words", "_core", "robot_arm"},
     {"files", "cells", "storage", "diagnostics", "progress", "tempering"},
-    {"tables", "columns", "response", "evidence"},
+    {"tables", "columns", "response", "verdict", "evidence"},
     {"data"},
     {"knowledge"},
     {"datasets", "native", "priors", "proposals", "leaves", "trees"},
     {"slp"},
     {"models", "prediction", "summary"},
+    {"agreement", "datatree"},
     {"posterior"},
     {"sampling"},
     {"cart"},
@@ -137,7 +138,7 @@ def test_importing_baytree_is_light() -> None:
     import subprocess
     import sys
 
-    heavy = "sklearn pandas polars matplotlib arviz arviz_stats scipy rich typer"
+    heavy = "sklearn pandas polars matplotlib arviz arviz_base arviz_stats xarray scipy rich typer"
     code = f"import sys, baytree; print([name for name in {heavy!r}.split() if name in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"

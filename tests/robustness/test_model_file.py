@@ -160,6 +160,32 @@ def test_hostile_headers(model: Path, key: str, value: str) -> None:
         bt.load(model)
 
 
+@pytest.mark.parametrize("value", ["{}", "[]", "7", "not json"])
+def test_hostile_diagnostics(model: Path, value: str) -> None:
+    rewrite_header(model, "diagnostics", value)
+    with pytest.raises(bt.FileError):
+        bt.load(model)
+
+
+@pytest.mark.parametrize(
+    ("part", "figure", "value"),
+    [
+        ("leaves", "mean", "x"),
+        ("leaves", "sd", None),
+        ("leaves", "rhat", float("nan")),
+        ("predictions", "rows", [1]),
+        ("predictions", "largest_rhat", True),
+        ("splits", "average_sd", {}),
+    ],
+)
+def test_hostile_figures(model: Path, part: str, figure: str, value: object) -> None:
+    figures = bt.load(model).diagnostics().to_dict()
+    figures[part][figure] = value
+    rewrite_header(model, "diagnostics", json.dumps(figures))
+    with pytest.raises(bt.FileError):
+        bt.load(model)
+
+
 def test_truncated_file(model: Path) -> None:
     content = model.read_bytes()
     for size in (50, 1000, len(content) // 2, len(content) - 4096):

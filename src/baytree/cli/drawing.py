@@ -12,6 +12,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from ..diagnostics import Diagnostic
 from ..knowledge import Knowledge
 from ..summary import Summary
 from ..trees import Tree
@@ -153,18 +154,26 @@ def diagnostic_table(summary: Summary) -> Table:
     table.add_column("")
     for title in ("mean", "sd", "R-hat", "ESS bulk", "ESS tail"):
         table.add_column(title, justify="right")
-    for figures in summary.diagnostics:
+    for figures in summary.diagnostics.quantities:
         rhat = Text(figures.rhat_text, style="green" if figures.agrees else "yellow")
-        sizes = ["–" if size is None else f"{size:,.0f}" for size in (figures.ess_bulk, figures.ess_tail)]
-        table.add_row(figures.quantity, f"{figures.mean:,.2f}", f"{figures.sd:,.2f}", rhat, *sizes)
+        moments = (figures.mean, figures.sd) if isinstance(figures, Diagnostic) else (None, None)
+        mean, sd = ("" if moment is None else f"{moment:,.2f}" for moment in moments)
+        table.add_row(figures.quantity, mean, sd, rhat, *map(_ess, (figures.ess_bulk, figures.ess_tail)))
     return table
+
+
+def _ess(size: float | None) -> str:
+    return "–" if size is None else f"{size:,.0f}"
+
+
+def remarks(summary: Summary) -> list[Text]:
+    """What tells chains apart and is no R-hat."""
+    return [Text(remark) for remark in summary.diagnostics.remarks()]
 
 
 def verdict(summary: Summary) -> Text:
     """Whether the chains agree, with a mark in front."""
-    known = [figures for figures in summary.diagnostics if figures.rhat is not None]
-    agree = bool(known) and all(figures.agrees for figures in known)
-    return Text.assemble(("✔ ", "bold green") if agree else ("! ", "bold yellow"), summary.verdict)
+    return Text.assemble(("✔ ", "bold green") if summary.diagnostics.agree else ("! ", "bold yellow"), summary.verdict)
 
 
 # ---- words ----------------------------------------------------------------------------------------------------------

@@ -40,8 +40,6 @@ if TYPE_CHECKING:
     from ..summary import Summary
     from .output import Output
 
-# What the last step of advice multiplies warm-up and draws by when the chains do not agree.
-MORE = 10
 # Names of tables, which a model would make unreadable for other programs.
 TABLE_ENDINGS = (".csv", ".tsv", ".parquet", ".gz")
 
@@ -362,10 +360,7 @@ def _steps(context: typer.Context, summary: Summary, path: Path) -> list[tuple[s
         (f"baytree show {model}", "see the best tree and the diagnostics"),
         (f"baytree predict {model} {table}", "predict rows, these or new ones"),
     ]
-    if any(figures.rhat is not None and not figures.agrees for figures in summary.diagnostics):
-        longer = {"warmup": max(summary.warmup, 100) * MORE, "draws": summary.draws * MORE}
-        steps.append((_again(context, longer), "let the chains run longer"))
-    return steps
+    return steps + [(_again(context, remedy.options), remedy.what) for remedy in summary.remedies]
 
 
 def _again(context: typer.Context, changes: dict[str, int]) -> str:

@@ -67,6 +67,7 @@ def _draw(posterior: Posterior, trees: int, output: Output) -> None:
     output.say(
         drawing.heading("Do the chains agree?"),
         drawing.indented(drawing.diagnostic_table(summary)),
+        *drawing.remarks(summary),
         drawing.moves_line(summary),
         drawing.verdict(summary),
     )
