@@ -369,7 +369,7 @@ def preorder(shape: Shape) -> Tree:
 
 
 def lay(design: Design, shape: Shape, rows: Rows) -> Shape:
-    """A tree on other rows: its own rules, else the nearest plain cuts, else leaves."""
+    """A tree on other rows: its own rules, else the nearest cuts with missing values on their side, else leaves."""
     if shape is None:
         return None
     wanted, left, right = shape
@@ -377,8 +377,10 @@ def lay(design: Design, shape: Shape, rows: Rows) -> Shape:
     cuts = design.columns[wanted.feature].cuts
     rule: Rule | None = wanted
     if wanted not in ways:
-        is_cut = wanted.subset == 0 and not wanted.missing_left and wanted.cut < len(cuts)
-        near = [rule for rule in ways if is_cut and not rule.missing_left and rule.cut < len(cuts)]
+        is_cut = wanted.subset == 0 and wanted.cut < len(cuts)
+        near = [
+            rule for rule in ways if is_cut and rule.missing_left == wanted.missing_left and rule.cut < len(cuts)
+        ]
         rule = min(near, key=lambda rule: (abs(cuts[rule.cut] - cuts[wanted.cut]), rule.cut), default=None)
     if rule is None:
         return None
@@ -443,12 +445,12 @@ def by_edits() -> list[Prior]:
 @pytest.mark.parametrize("semantics", BOTH)
 def test_edits_one_by_one(edits, semantics):
     goal = "initial(S), root(N), lay(S, N, T0), "
-    goal += "".join(f"edit(T{number}, T{number + 1}), " for number in range(edits))
+    goal += "".join(f"[0.4, 0.3, 0.3] : edit(T{number}, T{number + 1}), " for number in range(edits))
     agree(prior_of(edittree(INITIAL), small(), f"{goal}plain(T{edits}, T)", semantics), by_edits()[edits])
 
 
 def test_at_most_one_edit_and_the_probability_of_none():
-    once = edittree(INITIAL, ("    edits(Next, Last).", "    Last = Next."))
+    once = edittree(INITIAL, ("    [Stop] : edits(Next, Last).", "    Last = Next."))
     found = {semantics: prior_of(once, small(), semantics=semantics) for semantics in BOTH}
     none, one, _ = by_edits()
     (initial,) = none
@@ -459,7 +461,7 @@ def test_at_most_one_edit_and_the_probability_of_none():
 
 
 def test_trees_stay_near_the_initial_one_where_edits_are_rare():
-    rare = edittree(INITIAL, ("0.2 : edits", "0.9 : edits"), ("0.8 : edits", "0.1 : edits"))
+    rare = edittree(INITIAL, ("stop(0.2).", "stop(0.9)."))
     n = 4000
     drawn = [tree_of(small(), term) for term in slp.Program(rare).sample("cart(T)", n=n, seed=3, data=small())]
     (initial,) = by_edits()[0]
@@ -471,7 +473,7 @@ def test_trees_stay_near_the_initial_one_where_edits_are_rare():
 
 
 def test_edited_trees_are_admissible_and_know_their_rows():
-    many = slp.Program(edittree(INITIAL, ("0.2 : edits", "0.1 : edits"), ("0.8 : edits", "0.9 : edits")) + SIZES)
+    many = slp.Program(edittree(INITIAL, ("stop(0.2).", "stop(0.1).")) + SIZES)
     answers = many.sample("cart(T), sizes(T, Sizes)", n=500, seed=5, data=small())
     trees = [tree_of(small(), answer["T"]) for answer in answers]
     for tree, answer in zip(trees, answers, strict=True):
@@ -488,12 +490,13 @@ def test_edited_trees_are_admissible_and_know_their_rows():
         ("split(a, -100, leaf, split(a, 3, leaf, leaf))", "split(a, 1.5, leaf, split(a, 2.5, leaf, leaf))"),
         ("split(d, [u], leaf, leaf)", "split(d, [u], leaf, leaf)"),
         ("split(c, or_missing(0.5), leaf, leaf)", "split(c, or_missing(0.5), leaf, leaf)"),
+        ("split(c, or_missing(9), leaf, leaf)", "split(c, or_missing(0.5), leaf, leaf)"),
         ("split(c, observed, split(c, observed, leaf, leaf), leaf)", "split(c, observed, leaf, leaf)"),
         ("leaf", "leaf"),
     ],
 )
 def test_the_initial_tree_is_laid_on_the_rows(initial, laid):
-    never = edittree(initial, ("0.8 : edits", "0 : edits"))
+    never = edittree(initial, ("stop(0.2).", "stop(1)."))
     ((term, probability),) = slp.Program(never).enumerate("cart(T)", data=small())
     assert re.sub(r"leaf\(node\(\d+\)\)", "leaf", str(term)) == laid.replace(" ", "")
     assert probability == 1
