@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import secrets
 import signal
 import threading
 import time
@@ -15,10 +14,8 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
-
-from .data import Design
-from .errors import FileError, InputError, InterruptedSampling
+from .data import Design, require_design
+from .errors import FileError, InputError, InterruptedSampling, require_whole, seed_of
 from .models import CART, Chain, move_to, restore, state_of
 from .posterior import Part, Plan, Posterior, model_header, read_header, read_parts
 from .priors import GrowTree
@@ -81,13 +78,13 @@ def sample(
     Posterior
         With fewer draws if Ctrl-C was pressed during the draws.
     """
-    _require_design(design)
+    require_design(design)
     if not isinstance(model, CART):
         raise InputError(f"model={model!r} is not a model; give a CART")
     for name, value in (("draws", draws), ("thin", thin), ("chains", chains)):
-        _require_whole(name, value, 1)
-    _require_whole("warmup", warmup, 0)
-    seed = secrets.randbits(63) if seed is None else _require_seed(seed)
+        require_whole(name, value, 1)
+    require_whole("warmup", warmup, 0)
+    seed = seed_of(seed)
     model = model.resolve(design)
     _warn_of_standstill(model, design)
     plan = Plan(int(chains), int(warmup), int(draws), int(thin), seed, design.rows, fingerprint(design))
@@ -115,8 +112,8 @@ def extend(
     threads, progress
         As for `sample`.
     """
-    _require_design(design)
-    _require_whole("draws", draws, 1)
+    require_design(design)
+    require_whole("draws", draws, 1)
     plan = replace(posterior.plan, draws=posterior.draws + int(draws))
     run = _Run(posterior.model, design, plan, threads, progress)
     parts = [[posterior.part(chain, 0, posterior.draws)] for chain in range(posterior.chains)]
@@ -138,7 +135,7 @@ def resume(
     threads, progress
         As for `sample`.
     """
-    _require_design(design)
+    require_design(design)
     if not partial_path(checkpoint).is_file():
         raise FileError(f"{partial_path(checkpoint)}: no such file; there is no unfinished run to resume")
     with open_model(partial_path(checkpoint)) as reader:
@@ -166,7 +163,7 @@ class _Run:
 
     def __init__(self, model: CART, design: Design, plan: Plan, threads: int | None, progress: bool) -> None:
         if threads is not None:
-            _require_whole("threads", threads, 1)
+            require_whole("threads", threads, 1)
         if plan.data != fingerprint(design):
             raise InputError("these are not the data that the draws came from; give the same table and max_cuts")
         self.model, self.schema, self.plan = model, design.schema, plan
@@ -314,13 +311,6 @@ def _processors() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def _require_design(design: Any) -> None:
-    if not isinstance(design, Design):
-        raise InputError(
-            f"a Design is needed, not {type(design).__name__}; make one with read, make_design or .design()"
-        )
-
-
 def _warn_of_standstill(model: CART, design: Design) -> None:
     """Say where the chains cannot reach all trees, or none but a single leaf."""
     if isinstance(model.prior, GrowTree) and all(component.keeps_shape for component in model.components()):
@@ -331,14 +321,3 @@ def _warn_of_standstill(model: CART, design: Design) -> None:
             f"{design.rows} rows cannot be divided into leaves of {least}: every tree is one leaf; lower min_leaf",
             stacklevel=3,
         )
-
-
-def _require_whole(name: str, value: Any, least: int) -> None:
-    if not isinstance(value, (int, np.integer)) or isinstance(value, bool) or value < least:
-        raise InputError(f"{name}={value!r}: choose a whole number, {least} or more")
-
-
-def _require_seed(seed: Any) -> int:
-    if not isinstance(seed, (int, np.integer)) or isinstance(seed, bool) or not 0 <= seed < 2**64:
-        raise InputError(f"seed={seed!r}: choose a whole number from 0 to 2**64 - 1")
-    return int(seed)

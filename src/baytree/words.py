@@ -6,3 +6,15 @@ from __future__ import annotations
 def counted(number: int, noun: str, plural: str | None = None) -> str:
     """A number of things in words: ``1 row``, ``2,000 rows``, ``3 leaves``."""
     return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
+
+
+def percent(share: float) -> str:
+    """A share as a person writes it: what is possible is never rounded to 0%, nor what is uncertain to 100%."""
+    if share in (0, 1):
+        return f"{share:.0%}"
+    if share < 0.0005:
+        return "<0.1%"
+    if share >= 0.9995:
+        return ">99.9%"
+    places = 0 if 0.0995 <= share < 0.995 else 1
+    return f"{share:.{places}%}"

@@ -14,7 +14,7 @@ from rich.text import Text
 
 from ..summary import Summary
 from ..trees import Tree
-from ..words import counted
+from ..words import counted, percent
 
 if TYPE_CHECKING:
     from ..posterior import Posterior, TopTree
@@ -40,18 +40,6 @@ def indented(part: RenderableType) -> RenderableType:
         # Padding would cut long lines.
         return Text("\n").join(Text.assemble("  ", line) for line in part.split("\n"))
     return Padding(part, (0, 0, 0, 2), expand=False)
-
-
-def percent(share: float) -> str:
-    """A share as a person writes it: what is possible is never rounded to 0%, nor what is uncertain to 100%."""
-    if share in (0, 1):
-        return f"{share:.0%}"
-    if share < 0.0005:
-        return "<0.1%"
-    if share >= 0.9995:
-        return ">99.9%"
-    places = 0 if 0.0995 <= share < 0.995 else 1
-    return f"{share:.{places}%}"
 
 
 # ---- trees ----------------------------------------------------------------------------------------------------------

@@ -15,9 +15,10 @@ from typing import Any
 from .. import _core
 from ..data import Design
 from ..errors import InputError, is_number, unknown_choice
+from ..files import read_text
 from ..native import native_design, vocabulary
 from .kernels import KernelSpec, Semantics, parse_kernel
-from .problems import Problem, check, problems_of, read_text, require_readable
+from .problems import Problem, check, problems_of, require_readable
 from .proof import Call, Proof
 from .terms import Term, model_of
 
