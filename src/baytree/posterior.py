@@ -20,7 +20,7 @@ from .models import CART
 from .native import native_columns
 from .storage import ModelReader, ModelWriter, open_model
 from .summary import Summary, summarise
-from .trees import Forest, Tree, rules_of
+from .trees import Forest, Tree, Trees, rules_of
 
 # A model file is written in blocks of about this many leaf statistics a chain, far below SQLite's limit for one value.
 NUMBERS_PER_BLOCK = 8_000_000
@@ -62,21 +62,6 @@ class TopTree(NamedTuple):
     tree: Tree
     probability: float
     per_chain: np.ndarray
-
-
-class Trees(Sequence[Tree]):
-    """The stored trees, made when asked for."""
-
-    def __init__(self, posterior: Posterior) -> None:
-        self._posterior = posterior
-
-    def __len__(self) -> int:
-        return len(self._posterior.forest)
-
-    def __getitem__(self, index: Any) -> Any:
-        if isinstance(index, slice):
-            return [self[i] for i in range(*index.indices(len(self)))]
-        return self._posterior._stored_tree(range(len(self))[index])
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,7 +135,7 @@ class Posterior:
     @property
     def trees(self) -> Trees:
         """The stored trees, in the order in which the chains met them."""
-        return Trees(self)
+        return Trees(len(self.forest), self._stored_tree)
 
     def tree(self, chain: int, draw: int) -> Tree:
         """The tree of one draw."""
@@ -204,11 +189,8 @@ class Posterior:
 
     def inclusion(self) -> dict[str, float]:
         """Of each column, the probability that the tree asks about it."""
-        tree_of_node = np.repeat(np.arange(len(self.forest)), self.forest.end - self.forest.begin.astype(np.int64))
-        split = self.forest.feature >= 0
-        used = np.zeros((len(self.forest), len(self.schema.columns)), dtype=bool)
-        used[tree_of_node[split], self.forest.feature[split]] = True
-        shares = self.visits.sum(axis=0) @ used / self.tree_index.size
+        asks = self.forest.asks(len(self.schema.columns))
+        shares = self.visits.sum(axis=0) @ asks / self.tree_index.size
         return dict(zip(self.schema.names, shares.tolist(), strict=True))
 
     def summary(self) -> Summary:

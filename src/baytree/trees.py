@@ -73,6 +73,19 @@ class Forest:
         """The first leaf of each tree among all leaves."""
         return (self.begin.astype(np.int64) + np.arange(len(self))) // 2
 
+    @cached_property
+    def depths(self) -> np.ndarray:
+        """The depth of the deepest leaf of each tree."""
+        return np.array([max(depths_of(rules_of(self, tree))) for tree in range(len(self))])
+
+    def asks(self, columns: int) -> np.ndarray:
+        """Which of so many columns the rules of each tree ask about, bool of shape (trees, columns)."""
+        tree_of_node = np.repeat(np.arange(len(self)), self.end - self.begin.astype(np.int64))
+        split = self.feature >= 0
+        asked = np.zeros((len(self), columns), dtype=bool)
+        asked[tree_of_node[split], self.feature[split]] = True
+        return asked
+
     def nodes(self, tree: int) -> slice:
         """Where the nodes of one tree lie."""
         return slice(int(self.begin[tree]), int(self.end[tree]))
@@ -231,6 +244,28 @@ class Tree:
         rules = [rule or Rule(-1, 0, 0, False) for rule in self.rules]
         columns = dict(zip(Rule._fields, map(list, zip(*rules, strict=True)), strict=True))
         return forest_from_lists({**columns, "rows": list(self.rows or [0] * len(rules)), "begin": [0]})
+
+
+class Trees(Sequence[Tree]):
+    """Trees that are made when asked for.
+
+    Parameters
+    ----------
+    number : int
+        How many.
+    make : callable (int)
+        Makes one of them.
+    """
+
+    def __init__(self, number: int, make: Callable[[int], Tree]) -> None:
+        self._places, self._make = range(number), make
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    def __getitem__(self, index: Any) -> Any:
+        chosen = self._places[index]
+        return [self._make(place) for place in chosen] if isinstance(index, slice) else self._make(chosen)
 
 
 def fold(

@@ -378,9 +378,7 @@ def lay(design: Design, shape: Shape, rows: Rows) -> Shape:
     rule: Rule | None = wanted
     if wanted not in ways:
         is_cut = wanted.subset == 0 and wanted.cut < len(cuts)
-        near = [
-            rule for rule in ways if is_cut and rule.missing_left == wanted.missing_left and rule.cut < len(cuts)
-        ]
+        near = [rule for rule in ways if is_cut and rule.missing_left == wanted.missing_left and rule.cut < len(cuts)]
         rule = min(near, key=lambda rule: (abs(cuts[rule.cut] - cuts[wanted.cut]), rule.cut), default=None)
     if rule is None:
         return None
