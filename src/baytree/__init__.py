@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import datasets, slp
 from .data import Design, make_design, read
+from .edit_tree import EditTree
 from .errors import FileError, InputError, InterruptedSampling
 from .leaves import Categorical, Gaussian
 from .models import CART
@@ -27,6 +28,7 @@ __all__ = [
     "CARTRegressor",
     "Categorical",
     "Design",
+    "EditTree",
     "FileError",
     "Gaussian",
     "GrowTree",

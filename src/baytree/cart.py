@@ -11,6 +11,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .data import make_design
+from .edit_tree import EditTree
 from .errors import InputError
 from .leaves import Categorical, Gaussian
 from .models import CART
@@ -24,7 +25,7 @@ from .tables import table_of
 _PARAMETERS = """
     Parameters
     ----------
-    prior : GrowTree or Program, optional
+    prior : GrowTree, EditTree or Program, optional
         The prior over trees; ``GrowTree()`` by default. A program comes from `baytree.slp.load`.
     leaf : {leaf}, optional
         The leaf model; ``{leaf}()`` by default.
@@ -61,7 +62,7 @@ class _CART(BaseEstimator):
 
     def __init__(
         self,
-        prior: GrowTree | Program | None = None,
+        prior: GrowTree | EditTree | Program | None = None,
         leaf: Categorical | Gaussian | None = None,
         proposal: ProposalSpec = "auto",
         chains: int = 4,

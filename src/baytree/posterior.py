@@ -14,7 +14,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from . import _core, prediction
-from .data import Schema
+from .data import Design, Schema, require_design
+from .edit_tree import EditTree
+from .edits import Edits, compare
 from .errors import FileError, InputError
 from .models import CART
 from .native import native_columns
@@ -192,6 +194,29 @@ class Posterior:
         asks = self.forest.asks(len(self.schema.columns))
         shares = self.visits.sum(axis=0) @ asks / self.tree_index.size
         return dict(zip(self.schema.names, shares.tolist(), strict=True))
+
+    def edits(self, design: Design | None = None) -> Edits:
+        """What the data changed of the tree that an `EditTree` prior began with; ``print`` it.
+
+        Parameters
+        ----------
+        design : Design, optional
+            The training data. With them as many trees as there are draws are drawn from the prior, so that its
+            probabilities stand beside those of the posterior.
+        """
+        prior = self.model.prior
+        if not isinstance(prior, EditTree):
+            raise InputError(f"edits() is about an EditTree prior; this posterior has a {type(prior).__name__}")
+        assert prior.laid is not None
+        given = Tree.from_dict(self.schema, prior.laid.to_dict())
+        before = None
+        if design is not None:
+            require_design(design)
+            if design.schema != self.schema:
+                raise InputError("these are not the data that the draws came from; give the same table and max_cuts")
+            drawn = prior.sample(design, self.tree_index.size, self.plan.seed).forest
+            before = compare(given, drawn, np.ones(len(drawn), dtype=int))
+        return compare(given, self.forest, self.visits.sum(axis=0), before)
 
     def summary(self) -> Summary:
         """What was fitted, what it says, and whether the chains agree; ``print`` it."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from rich.console import RenderableType
@@ -12,12 +12,14 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from ..sketches import Sketch
 from ..summary import Summary
 from ..trees import Tree
 from ..words import counted, percent
 
 if TYPE_CHECKING:
-    from ..posterior import Posterior, TopTree
+    from ..edits import Edits
+    from ..posterior import TopTree
 
 CLASS_COLOURS = ("green", "red", "blue", "yellow", "magenta", "cyan")
 # From low to high.
@@ -104,6 +106,13 @@ def tree_table(top: Sequence[TopTree]) -> Table:
     return table
 
 
+def draw_edits(edits: Edits) -> Text:
+    """What became of a given tree, place by place."""
+    text = Text(str(edits))
+    text.highlight_regex(r"\[.*\]", "cyan")
+    return text
+
+
 # ---- figures --------------------------------------------------------------------------------------------------------
 
 
@@ -177,16 +186,21 @@ def leaves(number: int) -> str:
     return counted(number, "leaf", "leaves")
 
 
-def size_line(posterior: Posterior) -> Text:
-    """How large the trees are."""
-    low, middle, high = np.quantile(posterior.n_leaves, [0.05, 0.5, 0.95], method="nearest")
+def size_line(n_leaves: np.ndarray) -> Text:
+    """How large trees of so many leaves are."""
+    low, middle, high = np.quantile(n_leaves, [0.05, 0.5, 0.95], method="nearest")
     size = f"{low}" if low == high else f"{low} to {high}"
     return Text(f"A typical tree has {leaves(middle)}, nine in ten have {size}.")
 
 
-def prior_line(summary: Summary) -> Text:
-    """The prior over trees in a sentence."""
-    prior = summary.model["prior"]
+def prior_line(prior: Mapping[str, Any]) -> Text:
+    """The prior over trees in a sentence, from what its `to_dict` says."""
+    if prior["kind"] == "edit_tree":
+        kinds = ", ".join(f"{name} {prior[name]:g}" for name in ("grow", "prune", "change"))
+        return Text(
+            f"Prior: edits of a given tree of {leaves(Sketch.from_dict(prior['tree']).n_leaves)}, {prior['edits']:g} on "
+            f"average ({kinds}); a leaf holds at least {counted(prior['min_leaf'], 'row')}"
+        )
     if prior["kind"] == "program":
         return Text(f"Prior: the program {prior['file']}; where a choice fails: {prior['semantics']}")
     power = "" if prior["beta"] == 1 else f"^{prior['beta']:g}"

@@ -14,14 +14,29 @@ import typer
 
 from ..errors import FileError, InputError
 from ..files import SEPARATORS
+from . import options
 from .data import require_file, require_folder
 from .errors import session
+from .options import (
+    MODEL,
+    SAMPLING,
+    RuleChoice,
+    SemanticsChoice,
+    TaskChoice,
+    fit_again,
+    given,
+    max_cuts_of,
+    option,
+    read_design,
+    require_count,
+    require_seed,
+    say_read,
+    tree_prior,
+)
 
 if TYPE_CHECKING:
-    from ..data import Design
     from ..models import CART
     from ..posterior import Posterior
-    from ..slp import Program
     from ..summary import Summary
     from .output import Output
 
@@ -37,100 +52,41 @@ class Family(StrEnum):
     CART = "cart"
 
 
-class TaskChoice(StrEnum):
-    """What kind of response it is."""
-
-    AUTO = "auto"
-    CLASSIFICATION = "classification"
-    REGRESSION = "regression"
-
-
-class RuleChoice(StrEnum):
-    """How the prior chooses a question."""
-
-    VARIABLE = "variable"
-    UNIFORM = "uniform"
-
-
-class SemanticsChoice(StrEnum):
-    """What it means that a program's choice leads nowhere."""
-
-    BACKTRACK = "backtrack"
-    REJECT = "reject"
-
-
-def _cuts(text: str) -> int | None:
-    if text == "all":
-        return None
-    try:
-        return int(text)
-    except ValueError:
-        raise InputError(f"--max-cuts {text}: choose a whole number, or 'all'") from None
-
-
 def _require_numbers(counts: dict[str, int], warmup: int, seed: int | None) -> None:
     for name, number in counts.items():
-        if number < 1:
-            raise InputError(f"{_option(name)} {number}: choose a whole number, 1 or more")
+        require_count(name, number)
     if warmup < 0:
         raise InputError(f"--warmup {warmup}: choose a whole number, 0 or more")
-    if seed is not None and not 0 <= seed < 2**64:
-        raise InputError(f"--seed {seed}: choose a whole number from 0 to 2**64 - 1")
-
-
-DATA, MODEL, SAMPLING = "The data", "The model", "Sampling"
+    require_seed(seed)
 
 
 def command(
     context: typer.Context,
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="A .csv, .csv.gz, .tsv, .tsv.gz or .parquet file.")],
-    target: Annotated[str, typer.Option(metavar="COL", help="The column to predict.")],
+    file: options.TableArgument,
+    target: options.TargetOption,
     out: Annotated[
         Path | None,
         typer.Option(metavar="MODEL", help="The model file to write.", show_default="FILE's name with .baytree"),
     ] = None,
-    task: Annotated[
-        TaskChoice,
-        typer.Option(help="auto: numbers with more than two values are regressed.", rich_help_panel=DATA),
-    ] = TaskChoice.AUTO,
-    weight: Annotated[
-        str | None, typer.Option(metavar="COL", help="How many rows each row counts as.", rich_help_panel=DATA)
-    ] = None,
-    categorical: Annotated[
-        list[str] | None,
-        typer.Option(metavar="COL", help="Numbers that are labels. May be repeated.", rich_help_panel=DATA),
-    ] = None,
-    drop: Annotated[
-        list[str] | None, typer.Option(metavar="COL", help="Leave out. May be repeated.", rich_help_panel=DATA)
-    ] = None,
-    max_cuts: Annotated[
-        str, typer.Option(metavar="N|all", help="The most cut points of a numeric column.", rich_help_panel=DATA)
-    ] = "255",
+    task: options.TaskOption = TaskChoice.AUTO,
+    weight: options.WeightOption = None,
+    categorical: options.CategoricalOption = None,
+    drop: options.DropOption = None,
+    max_cuts: options.MaxCutsOption = "255",
     model: Annotated[Family, typer.Option(help="cart: one tree.", rich_help_panel=MODEL)] = Family.CART,
-    prior: Annotated[
-        str | None,
-        typer.Option(
-            metavar="FILE.slp", help="A logic program as the prior, yours or a shipped one.", rich_help_panel=MODEL
-        ),
-    ] = None,
-    semantics: Annotated[
-        SemanticsChoice,
-        typer.Option(help="Of --prior: what a choice that fails means.", rich_help_panel=MODEL),
-    ] = SemanticsChoice.BACKTRACK,
-    alpha: Annotated[float, typer.Option(help="Probability that the root splits.", rich_help_panel=MODEL)] = 0.95,
-    beta: Annotated[
-        float, typer.Option(help="How fast that falls with depth: alpha / (1 + depth)^beta.", rich_help_panel=MODEL)
-    ] = 1.0,
-    min_leaf: Annotated[int, typer.Option(help="The fewest rows of a leaf.", rich_help_panel=MODEL)] = 5,
-    rule: Annotated[
-        RuleChoice,
-        typer.Option(help="Choose a column and then its question, or among all questions.", rich_help_panel=MODEL),
-    ] = RuleChoice.VARIABLE,
+    prior: options.PriorOption = None,
+    semantics: options.SemanticsOption = SemanticsChoice.BACKTRACK,
+    edit: options.EditOption = None,
+    edits: options.EditsOption = 4.0,
+    alpha: options.AlphaOption = 0.95,
+    beta: options.BetaOption = 1.0,
+    min_leaf: options.MinLeafOption = 5,
+    rule: options.RuleOption = RuleChoice.VARIABLE,
     proposal: Annotated[
         str,
         typer.Option(
             help="auto, uc, q0, 'cycle(n)', birth_death, change, swap, or several with weights: uc=2,change=1; "
-            "with --prior: auto, subtree, sequence, address, independent, 'cycle(n)'",
+            "with --prior or --edit: auto, subtree, sequence, address, independent, 'cycle(n)'",
             rich_help_panel=SAMPLING,
         ),
     ] = "auto",
@@ -138,10 +94,7 @@ def command(
     draws: Annotated[int, typer.Option(help="Draws to keep of each chain.", rich_help_panel=SAMPLING)] = 1000,
     warmup: Annotated[int, typer.Option(help="Iterations to throw away first.", rich_help_panel=SAMPLING)] = 1000,
     thin: Annotated[int, typer.Option(help="Iterations between draws.", rich_help_panel=SAMPLING)] = 1,
-    seed: Annotated[
-        int | None,
-        typer.Option(help="The same seed gives the same draws.", show_default="random", rich_help_panel=SAMPLING),
-    ] = None,
+    seed: options.SeedOption = None,
     threads: Annotated[
         int | None,
         typer.Option(min=1, help="Processors to use.", show_default="one a chain", rich_help_panel=SAMPLING),
@@ -150,7 +103,7 @@ def command(
         bool, typer.Option("--resume", help="Finish a run that was interrupted or killed.", rich_help_panel=SAMPLING)
     ] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    as_json: options.JsonOption = False,
 ) -> None:
     """Learn trees from a table and write a model file.
 
@@ -158,22 +111,13 @@ def command(
     --resume, to the same result.
     """
     with session(json=as_json, quiet=quiet) as output:
-        from .. import data, sampling
+        from .. import sampling
         from ..models import CART
-        from ..priors import GrowTree
 
         # Whatever can be refused is refused before the table is read.
         path = out or _default_out(file)
-        if prior is None:
-            if _given(context, "semantics"):
-                raise InputError("--semantics is for a program; name it by --prior, or leave --semantics out")
-            tree_model = CART(prior=GrowTree(alpha, beta, min_leaf, rule.value), proposal=proposal)
-        else:
-            program = _program(context, prior, semantics)
-            for problem in program.warnings():
-                output.note(str(problem))
-            tree_model = CART(prior=program, proposal=proposal)
-        cuts = _cuts(max_cuts)
+        tree_model = CART(prior=tree_prior(context, output), proposal=proposal)
+        max_cuts_of(max_cuts)
         _require_numbers({"chains": chains, "draws": draws, "thin": thin}, warmup, seed)
         _require_place(path)
         require_file(file)
@@ -181,16 +125,8 @@ def command(
             _require_same(context, path, tree_model)
         else:
             _require_no_unfinished(path)
-        design = data.read(
-            file,
-            target,
-            task=task.value,
-            weight=weight,
-            categorical=categorical or (),
-            drop=drop or (),
-            max_cuts=cuts,
-        )
-        _say_read(file, design, output)
+        design = read_design(context)
+        say_read(file, design, output)
         began = time.monotonic()
         with _telling_how_to_resume(context, path):
             if resume:
@@ -213,16 +149,6 @@ def command(
         if output.chatty:
             _say_learned(context, posterior, path, time.monotonic() - began, output)
         output.result(posterior.summary().to_dict() | {"file": str(file), "model_file": str(path)} if as_json else {})
-
-
-def _program(context: typer.Context, file: str, semantics: SemanticsChoice) -> Program:
-    """The program that is the prior; it says itself what the native prior's options would."""
-    from ..slp import load
-
-    for name in ("alpha", "beta", "min_leaf", "rule"):
-        if _given(context, name):
-            raise InputError(f"{_option(name)} is for the built-in prior; with --prior, write it into {file}")
-    return load(file, semantics.value)
 
 
 def _default_out(file: Path) -> Path:
@@ -267,7 +193,7 @@ def _telling_how_to_resume(context: typer.Context, path: Path) -> Iterator[None]
         if not partial_path(path).exists():
             raise
         said = str(error) or "interrupted"
-        raise KeyboardInterrupt(f"{said}; to go on: {_again(context, {})} --resume") from error
+        raise KeyboardInterrupt(f"{said}; to go on: {fit_again(context, without=('resume',))} --resume") from error
 
 
 def _require_same(context: typer.Context, path: Path, model: CART) -> None:
@@ -284,21 +210,15 @@ def _require_same(context: typer.Context, path: Path, model: CART) -> None:
         **{name: (context.params[name], getattr(plan, name)) for name in ("chains", "draws", "warmup", "thin", "seed")},
         **{name: (value, begun.prior.to_dict().get(name)) for name, value in model.prior.to_dict().items()},
         "prior": tuple(one.prior.to_dict().get("text", "the built-in one") for one in (model, begun)),
+        "edit": tuple(getattr(one.prior, "tree", None) for one in (model, begun)),
         "proposal": tuple(
             ",".join(sorted(f"{part}={part.weight:g}" for part in one.components())) for one in (model, begun)
         ),
     }
     for name, (asked, stands) in settings.items():
-        if _given(context, name) and asked != stands:
-            option = _option(name)
-            raise InputError(f"--resume: the run was begun with {option} {stands}; leave {option} out, or begin anew")
-
-
-def _say_read(file: Path, design: Design, output: Output) -> None:
-    from rich.text import Text
-
-    rows, columns, missing, response = design.describe().splitlines()
-    output.say(Text.assemble("Read ", (file.name, "bold"), f": {rows}, {columns}; {missing}"), Text(f"R{response[1:]}"))
+        if given(context, name) and asked != stands:
+            written, shown = option(name), repr(stands) if name == "edit" else stands
+            raise InputError(f"--resume: the run was begun with {written} {shown}; leave {written} out, or begin anew")
 
 
 def _say_learned(context: typer.Context, posterior: Posterior, path: Path, seconds: float, output: Output) -> None:
@@ -312,7 +232,7 @@ def _say_learned(context: typer.Context, posterior: Posterior, path: Path, secon
         drawing.heading("How likely a tree asks about a column"),
         drawing.indented(drawing.bar_chart(summary.inclusion, most=6)),
         Text(""),
-        drawing.size_line(posterior),
+        drawing.size_line(posterior.n_leaves),
         drawing.verdict(summary),
         Text.assemble("\nModel written to ", (str(path), "bold"), f" ({_size(path)})"),
         drawing.next_steps(_steps(context, summary, path)),
@@ -327,30 +247,8 @@ def _steps(context: typer.Context, summary: Summary, path: Path) -> list[tuple[s
     ]
     if any(figures.rhat is not None and not figures.agrees for figures in summary.diagnostics):
         longer = {"warmup": max(summary.warmup, 100) * MORE, "draws": summary.draws * MORE}
-        steps.append((_again(context, longer), "let the chains run longer"))
+        steps.append((fit_again(context, longer, without=("resume",)), "let the chains run longer"))
     return steps
-
-
-def _again(context: typer.Context, changes: dict[str, int]) -> str:
-    """The command that is running, with some options changed."""
-    words = ["baytree", "fit", str(context.params["file"])]
-    for name, value in context.params.items():
-        if _given(context, name) and name not in ("file", "resume", *changes):
-            for item in value if isinstance(value, (list, tuple)) else [value]:
-                words += [_option(name)] if item is True else [_option(name), str(item)]
-    for name, number in changes.items():
-        words += [_option(name), str(number)]
-    return shlex.join(words)
-
-
-def _given(context: typer.Context, name: str) -> bool:
-    """Whether a person wrote this option, rather than leaving it at its default."""
-    source = context.get_parameter_source(name)
-    return source is not None and source.name == "COMMANDLINE"
-
-
-def _option(name: str) -> str:
-    return f"--{name.removeprefix('as_').replace('_', '-')}"
 
 
 def _size(path: Path) -> str:

@@ -166,7 +166,7 @@ class Program:
             trees.
         """
         if isinstance(goal, Design):
-            return self._sample_trees("cart(T)", goal, 1000 if n is None else n, seed)
+            return self.sample_trees("cart(T)", goal, 1000 if n is None else n, seed)
         n, seed = 1 if n is None else n, seed or 0
         self._require_possible(goal)
         prover = self._prover(goal, data)
@@ -174,7 +174,8 @@ class Program:
         self._show(prover)
         return [model_of(self._native(goal).goal_variables, values) for values, _ in drawn]
 
-    def _sample_trees(self, goal: str, design: Design, n: int, seed: int | None) -> PriorDraws:
+    def sample_trees(self, goal: str, design: Design, n: int, seed: int | None) -> PriorDraws:
+        """Draw independent trees, which a goal gives to its first variable."""
         require_whole("n", n, 1)
         self.for_trees(design)
         seed = seed_of(seed)
