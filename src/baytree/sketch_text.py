@@ -142,7 +142,7 @@ class _DrawingReader(_Reader):
             words = line.words
         if not words.endswith("?"):
             below = self._lines[self._at] if self._at < len(self._lines) else line
-            if below.indent > line.indent:
+            if below.indent > line.indent and below.words.startswith("yes:"):
                 raise self.refuse(line, "has answers below it; end a question with a question mark")
             yield None
             return

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import polars as pl
 import pytest
+from exact.edit_process import EditProcess, Shape, preorder
 from exact.enumeration import Column, GrowTree, Rows, Rule, Table, Tree, choices, leaves
 from exact.spaces import SPACES, Space
 
@@ -351,77 +352,21 @@ def test_no_drawn_tree_cuts_a_box():
 
 # ---- edittree.slp ----------------------------------------------------------------------------------------------------
 
-Shape = tuple[Rule, Any, Any] | None
-"""A tree as (rule, left, right), None for a leaf."""
-
-EDITS = GrowTree(1.0, 0.0, 2, "variable")  # of which only min_leaf matters
+EDIT_LEAF = 2
 INITIAL = "split(a, 2.5, split(b, 1.0, leaf, leaf), leaf)"
 
 
 def edittree(initial: str, *changes: tuple[str, str]) -> str:
     text, count = re.subn(r"^initial\(\n.*?\.\n\n", f"initial({initial}).\n\n", EDITTREE, flags=re.M | re.S)
     assert count == 1
-    return edited(text, ("min_leaf(5).", f"min_leaf({EDITS.min_leaf})."), *changes)
+    return edited(text, ("min_leaf(5).", f"min_leaf({EDIT_LEAF})."), *changes)
 
 
-def preorder(shape: Shape) -> Tree:
-    return (None,) if shape is None else (shape[0], *preorder(shape[1]), *preorder(shape[2]))
-
-
-def lay(design: Design, shape: Shape, rows: Rows) -> Shape:
-    """A tree on other rows: its own rules, else the nearest cuts with missing values on their side, else leaves."""
-    if shape is None:
-        return None
-    wanted, left, right = shape
-    ways = {way.rule: way for way in choices(table_of(design), EDITS, rows) if way.rule.feature == wanted.feature}
-    cuts = design.columns[wanted.feature].cuts
-    rule: Rule | None = wanted
-    if wanted not in ways:
-        is_cut = wanted.subset == 0 and wanted.cut < len(cuts)
-        near = [rule for rule in ways if is_cut and rule.missing_left == wanted.missing_left and rule.cut < len(cuts)]
-        rule = min(near, key=lambda rule: (abs(cuts[rule.cut] - cuts[wanted.cut]), rule.cut), default=None)
-    if rule is None:
-        return None
-    return rule, lay(design, left, ways[rule].left), lay(design, right, ways[rule].right)
-
-
-def places(design: Design, shape: Shape, rows: Rows, context: Callable[[Shape], Shape]) -> Iterator[Any]:
-    """Every part of a tree with its rows, and what the tree is with another part in its place."""
-    yield shape, rows, context
-    if shape is not None:
-        rule, left, right = shape
-        left_rows, right_rows = table_of(design).divide(rows, rule)
-        yield from places(design, left, left_rows, lambda part: context((rule, part, right)))
-        yield from places(design, right, right_rows, lambda part: context((rule, left, part)))
-
-
-def edit(design: Design, shape: Shape) -> dict[Shape, float]:
-    """What one edit makes of a tree."""
-    table, found = table_of(design), defaultdict(float)
-    spots = list(places(design, shape, table.all_rows, lambda part: part))
-    rules = {rows: choices(table, EDITS, rows) for _, rows, _ in spots}
-    splits = [spot for spot in spots if spot[0] is not None]
-    grow = [spot for spot in spots if spot[0] is None and rules[spot[1]]]
-    prune = [spot for spot in splits if spot[0][1] is None and spot[0][2] is None]
-    total = sum(weight for weight, where in ((0.4, grow), (0.3, prune), (0.3, splits)) if where)
-    for _, rows, context in grow:
-        for way in rules[rows]:
-            found[context((way.rule, None, None))] += 0.4 / total / len(grow) * way.probability
-    for _, _, context in prune:
-        found[context(None)] += 0.3 / total / len(prune)
-    for (_, left, right), rows, context in splits:
-        for way in rules[rows]:
-            part = way.rule, lay(design, left, way.left), lay(design, right, way.right)
-            found[context(part)] += 0.3 / total / len(splits) * way.probability
-    return found
-
-
-def after(design: Design, shapes: dict[Shape, float]) -> dict[Shape, float]:
-    found: dict[Shape, float] = defaultdict(float)
-    for shape, probability in shapes.items():
-        for other, share in edit(design, shape).items():
-            found[other] += probability * share
-    return found
+@cache
+def edit_process() -> EditProcess:
+    return EditProcess(
+        table_of(small()), tuple(tuple(column.cuts.tolist()) for column in small().columns), min_leaf=EDIT_LEAF
+    )
 
 
 @cache
@@ -435,7 +380,7 @@ def by_edits() -> list[Prior]:
     """What no, one and two edits make of the initial tree."""
     stages = [{first(): 1.0}]
     for _ in range(2):
-        stages.append(after(small(), stages[-1]))
+        stages.append(edit_process().after(stages[-1]))
     return [{preorder(shape): probability for shape, probability in stage.items()} for stage in stages]
 
 
@@ -477,7 +422,7 @@ def test_edited_trees_are_admissible_and_know_their_rows():
     for tree, answer in zip(trees, answers, strict=True):
         rows = [len(rows) for rows in table_of(small()).leaf_rows(tree)]
         assert answer["Sizes"] == rows
-        assert min(rows) >= EDITS.min_leaf
+        assert min(rows) >= EDIT_LEAF
     assert len(set(trees)) > 100
 
 

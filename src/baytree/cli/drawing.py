@@ -197,9 +197,10 @@ def prior_line(prior: Mapping[str, Any]) -> Text:
     """The prior over trees in a sentence, from what its `to_dict` says."""
     if prior["kind"] == "edit_tree":
         kinds = ", ".join(f"{name} {prior[name]:g}" for name in ("grow", "prune", "change"))
+        given = leaves(Sketch.from_dict(prior["tree"]).n_leaves)
         return Text(
-            f"Prior: edits of a given tree of {leaves(Sketch.from_dict(prior['tree']).n_leaves)}, {prior['edits']:g} on "
-            f"average ({kinds}); a leaf holds at least {counted(prior['min_leaf'], 'row')}"
+            f"Prior: edits of a given tree of {given}, {prior['edits']:g} on average ({kinds}); a leaf holds at least "
+            f"{counted(prior['min_leaf'], 'row')}"
         )
     if prior["kind"] == "program":
         return Text(f"Prior: the program {prior['file']}; where a choice fails: {prior['semantics']}")
