@@ -67,7 +67,8 @@ class EditTree:
 
     Examples
     --------
-    >>> prior = EditTree({"feature": "start", "threshold": 12.5, "left": {}, "right": {}}, edits=2)
+    >>> import baytree as bt
+    >>> prior = bt.EditTree({"feature": "start", "threshold": 12.5, "left": {}, "right": {}}, edits=2)
     >>> print(prior.tree)
     start <= 12.5?
     ├─ yes: leaf
