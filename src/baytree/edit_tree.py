@@ -162,7 +162,8 @@ class EditTree:
         """The prior as JSON-safe values."""
         numbers = {name: float(getattr(self, name)) for name in ("edits", *KINDS)}
         record = {"kind": "edit_tree", "tree": self.tree.to_dict(), **numbers, "min_leaf": int(self.min_leaf)}
-        return record if self.laid is None else record | {"laid": self.laid.to_dict()}
+        added = {"laid": self.laid, "knowledge": self.knowledge}
+        return record | {name: part.to_dict() for name, part in added.items() if part is not None}
 
     @classmethod
     def from_dict(cls, record: Mapping[str, Any]) -> EditTree:
