@@ -116,8 +116,8 @@ class EditTree:
         facts = [
             f"min_leaf({int(self.min_leaf)}).",
             f"initial(\n    {_term(sketch, schema)}).",
-            f"stop({1 / (1 + self.edits)!r}).",
-            *(f"{name}({getattr(self, name) / total!r})." for name in KINDS),
+            f"stop({float(1 / (1 + self.edits))!r}).",
+            *(f"{name}({float(getattr(self, name) / total)!r})." for name in KINDS),
             *([] if self.knowledge is None else [self.knowledge.facts()]),
         ]
         _, mark, process = read_text(SHIPPED / "edittree.slp").partition(MARK)

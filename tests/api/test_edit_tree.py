@@ -190,6 +190,13 @@ def test_numbers_that_make_no_sense(options: dict[str, Any]) -> None:
         bt.EditTree(RECORD, **options)
 
 
+def test_numbers_may_be_those_of_numpy() -> None:
+    plain = bt.EditTree(RECORD, 2.0, 3, 1.0, 2.0, 5.0)
+    given = bt.EditTree(RECORD, np.float64(2), np.int64(3), np.float32(1), np.int32(2), np.float64(5))
+    assert given.program() == plain.program()
+    assert given.to_dict() == plain.to_dict()
+
+
 # ---- the program -----------------------------------------------------------------------------------------------------
 
 
