@@ -89,6 +89,17 @@ void bind_cart(nb::module_& module) {
           },
           nb::arg("response").noconvert(), nb::arg("weight").noconvert(), nb::arg("mean"), nb::arg("kappa"), nb::arg("nu"), nb::arg("scale"),
           nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>());
+  module.def(
+      "grow_trees",
+      [](const BoundDesign& design, GrowTree prior, std::uint64_t n, std::uint64_t seed) {
+        Grower grower(design.design, prior);
+        Stream stream(seed, Role::chain, 0);
+        return forest_to_dict([&] {
+          nb::gil_scoped_release release;
+          return grow_trees(grower, n, stream);
+        }());
+      },
+      nb::arg("design"), nb::arg("prior"), nb::arg("n"), nb::arg("seed"));
   bind_chain<CategoricalLeaf>(module, "CategoricalChain");
   bind_chain<GaussianLeaf>(module, "GaussianChain");
 }

@@ -374,6 +374,26 @@ void bind_programs(nb::module_& module) {
           },
           nb::arg("n"), nb::arg("seed"), nb::arg("attempts"))
       .def(
+          "sample_trees",
+          [](Prover& self, std::uint64_t n, std::uint64_t seed, std::uint64_t attempts) {
+            if (!self.table) throw InputError("trees are drawn for a table; give one");
+            Stream stream(seed, Role::chain, 0);
+            slp::StreamChance chance(stream);
+            DerivedTree tree(self.machine, *self.table);
+            Forest forest;
+            for (; n > 0; --n) {
+              {
+                nb::gil_scoped_release release;
+                self.machine.prove_until_success(chance, attempts, Machine::Keep::answer);
+                tree.read();
+                forest.add(tree.nodes());
+              }
+              if (n % 1024 == 0 && PyErr_CheckSignals() != 0) throw nb::python_error();
+            }
+            return forest_to_dict(std::move(forest));
+          },
+          nb::arg("n"), nb::arg("seed"), nb::arg("attempts"), "As a forest, where the goal's first variable is a tree.")
+      .def(
           "count_samples",
           [](Prover& self, std::uint64_t n, std::uint64_t seed) {
             Stream stream(seed, Role::chain, 0);

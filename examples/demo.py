@@ -35,7 +35,7 @@ say(
     drawing.indented(drawing.draw_tree(best)),
     drawing.heading("It is one of many: how likely a tree asks about a score"),
     drawing.indented(drawing.bar_chart(summary.inclusion)),
-    drawing.size_line(posterior),
+    drawing.size_line(posterior.n_leaves),
     drawing.heading("The trees drawn most often, and how little even they weigh"),
     drawing.indented(drawing.tree_table(posterior.top_trees(3))),
 )

@@ -187,6 +187,21 @@ void test_chain(const Table& table, const Leaf& leaf) {
     }
 }
 
+void test_grow_trees(const Table& table) {
+  for (bool by_column : {true, false}) {
+    Grower grower(table.design, {.alpha = 0.95, .beta = 0.5, .min_leaf = 5, .by_column = by_column});
+    Stream stream(13, Role::chain, 0);
+    const Forest forest = grow_trees(grower, 200, stream);
+    CHECK(forest.begin.size() == 200 && forest.feature.size() > 400);
+    const ForestView view{forest.feature, forest.cut, forest.subset, forest.missing_left, forest.rows, forest.begin};
+    for (std::size_t tree = 0; tree < forest.begin.size(); ++tree) {
+      CHECK(!unpack_tree(view, tree, table.design.columns).empty());
+      CHECK(forest.rows[forest.begin[tree]] == table.design.rows);
+    }
+    CHECK(*std::min_element(forest.rows.begin(), forest.rows.end()) >= 5);
+  }
+}
+
 void test_damaged_forests(const Table& table) {
   const auto unpack = [&](std::vector<std::int32_t> feature, std::uint32_t cut, std::uint64_t subset) {
     const std::size_t n = feature.size();
@@ -270,6 +285,7 @@ int main() {
   test_chain(table, CategoricalLeaf(table.classes, table.weights, 3, 0.5));
   test_chain(table, GaussianLeaf(table.values, {}, {0.5, 0.1, 3.0, 0.05}));
   test_chain(table, GaussianLeaf(table.values, table.weights, {0.5, 0.1, 3.0, 0.05}));
+  test_grow_trees(table);
   test_damaged_forests(table);
   test_slp();
   std::printf("core: %d checks hold\n", checks);

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import datasets, slp
 from .data import Design, make_design, read
+from .edit_tree import EditTree
 from .errors import FileError, InputError, InterruptedSampling
 from .knowledge import (
     Box,
@@ -25,7 +26,7 @@ from .leaves import Categorical, Gaussian
 from .models import CART
 from .posterior import Posterior, load
 from .priors import GrowTree
-from .sampling import extend, resume, sample
+from .sampling import converge, extend, resume, sample
 from .trees import Tree
 
 if TYPE_CHECKING:
@@ -40,6 +41,7 @@ __all__ = [
     "CARTRegressor",
     "Categorical",
     "Design",
+    "EditTree",
     "FileError",
     "Forbid",
     "Gaussian",
@@ -55,6 +57,7 @@ __all__ = [
     "Posterior",
     "Tree",
     "Weights",
+    "converge",
     "datasets",
     "extend",
     "load",

@@ -12,6 +12,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .data import make_design
+from .edit_tree import EditTree
 from .errors import InputError
 from .knowledge.scikit_learn import from_scikit_learn
 from .leaves import Categorical, Gaussian
@@ -26,7 +27,7 @@ from .tables import table_of
 _PARAMETERS = """
     Parameters
     ----------
-    prior : GrowTree or Program, optional
+    prior : GrowTree, EditTree or Program, optional
         The prior over trees; ``GrowTree()`` by default. A program comes from `baytree.slp.load`.
     leaf : {leaf}, optional
         The leaf model; ``{leaf}()`` by default.
@@ -34,6 +35,10 @@ _PARAMETERS = """
         What the chains propose: ``"auto"``, a name, or names with weights; see `baytree.proposals.parse_proposal`.
     chains, warmup, draws, thin : int
         Chains; iterations of each to throw away first; draws of each to keep; iterations between draws.
+    temperatures : int
+        Temperatures of each chain; 1 is no tempering. 12, say, where chains do not agree: see `baytree.sample`.
+    ladder : {{"adaptive", "mrbayes"}}
+        How the temperatures are chosen.
     max_cuts : int or None
         The most cut points of a numeric column; None for every one.
     categorical_features : None, "from_dtype", or array-like of bool, int or str
@@ -70,13 +75,15 @@ class _CART(BaseEstimator):
 
     def __init__(
         self,
-        prior: GrowTree | Program | None = None,
+        prior: GrowTree | EditTree | Program | None = None,
         leaf: Categorical | Gaussian | None = None,
         proposal: ProposalSpec = "auto",
         chains: int = 4,
         warmup: int = 1000,
         draws: int = 1000,
         thin: int = 1,
+        temperatures: int = 1,
+        ladder: str = "adaptive",
         max_cuts: int | None = 255,
         categorical_features: Any = None,
         random_state: Any = None,
@@ -92,6 +99,8 @@ class _CART(BaseEstimator):
         self.warmup = warmup
         self.draws = draws
         self.thin = thin
+        self.temperatures = temperatures
+        self.ladder = ladder
         self.max_cuts = max_cuts
         self.categorical_features = categorical_features
         self.random_state = random_state
@@ -132,6 +141,8 @@ class _CART(BaseEstimator):
             warmup=self.warmup,
             draws=self.draws,
             thin=self.thin,
+            temperatures=self.temperatures,
+            ladder=self.ladder,
             chains=self.chains,
             seed=self._seed(),
             threads=None if self.n_jobs is None else effective_n_jobs(self.n_jobs),

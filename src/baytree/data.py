@@ -166,6 +166,14 @@ class Design:
         return ", ".join(f"{label} {count:,}" for label, count in zip(self.classes, counts, strict=True))
 
 
+def require_design(design: Any) -> None:
+    """Raise InputError for anything but a design."""
+    if not isinstance(design, Design):
+        raise InputError(
+            f"a Design is needed, not {type(design).__name__}; make one with read, make_design or .design()"
+        )
+
+
 def read(
     source: Any,
     target: str,

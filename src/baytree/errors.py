@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from difflib import get_close_matches
-from numbers import Real
+from numbers import Integral, Real
+from secrets import randbits
 
 LISTED_CHOICES = 20
 
@@ -28,6 +29,21 @@ class InterruptedSampling(UserWarning):
 def is_number(value: object) -> bool:
     """Whether a value is a real number; True and False are none."""
     return isinstance(value, Real) and not isinstance(value, bool)
+
+
+def require_whole(name: str, value: object, least: int) -> None:
+    """Raise InputError unless a value is a whole number of at least so much."""
+    if not isinstance(value, Integral) or isinstance(value, bool) or int(value) < least:
+        raise InputError(f"{name}={value!r}: choose a whole number, {least} or more")
+
+
+def seed_of(seed: object) -> int:
+    """The seed that was asked for, or a random one for None."""
+    if seed is None:
+        return randbits(63)
+    if not isinstance(seed, Integral) or isinstance(seed, bool) or not 0 <= int(seed) < 2**64:
+        raise InputError(f"seed={seed!r}: choose a whole number from 0 to 2**64 - 1")
+    return int(seed)
 
 
 def did_you_mean(name: str, choices: Iterable[str]) -> str:

@@ -1,4 +1,4 @@
-"""Tables on disk: CSV, TSV and Parquet files as polars frames."""
+"""What lies on disk: CSV, TSV and Parquet files as polars frames, and plain text."""
 
 from __future__ import annotations
 
@@ -22,6 +22,16 @@ BLANKS = b" \t\r\n\v\f"
 GZIP_MAGIC = b"\x1f\x8b"
 # Bytes looked at in one go where the end of a file is searched for blank lines.
 TAIL = 1 << 16
+
+
+def read_text(path: str | os.PathLike[str]) -> str:
+    """The text of a file."""
+    try:
+        return Path(path).read_text(encoding="utf-8")
+    except OSError as error:
+        raise FileError(f"{path}: cannot be read ({error.strerror})") from error
+    except UnicodeDecodeError as error:
+        raise FileError(f"{path}: is not UTF-8 text (byte {error.start}); save it as UTF-8") from error
 
 
 def read_file(path: str | os.PathLike[str], text: Collection[str] = ()) -> pl.DataFrame:

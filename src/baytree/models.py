@@ -8,6 +8,7 @@ from typing import Any
 
 from . import _core
 from .data import Design
+from .edit_tree import EditTree
 from .errors import InputError, is_number
 from .leaves import Categorical, Gaussian, leaf_from_dict
 from .native import native_design, vocabulary
@@ -29,25 +30,27 @@ class CART:
 
     Parameters
     ----------
-    prior : GrowTree or Program
+    prior : GrowTree, EditTree or Program
         The prior over trees; a program's goal is ``cart(T)``.
     leaf : Categorical or Gaussian, optional
         The leaf model; by default what suits the response.
     proposal : str or mapping of str to float
-        What the chain proposes: see `baytree.proposals.parse_proposal` and, with a program as prior,
+        What the chain proposes: see `baytree.proposals.parse_proposal` and, with a program or an `EditTree` as prior,
         `baytree.slp.parse_kernel`.
     power : float
         The power of the likelihood: 1 gives the posterior, 0 the prior.
     """
 
-    prior: GrowTree | Program = field(default_factory=GrowTree)
+    prior: GrowTree | EditTree | Program = field(default_factory=GrowTree)
     leaf: Categorical | Gaussian | None = None
     proposal: ProposalSpec = "auto"
     power: float = 1.0
 
     def __post_init__(self) -> None:
-        if not isinstance(self.prior, (GrowTree, Program)):
-            raise InputError(f"prior={self.prior!r} is not a tree prior; give a GrowTree, or a program by slp.load")
+        if not isinstance(self.prior, (GrowTree, EditTree, Program)):
+            raise InputError(
+                f"prior={self.prior!r} is not a tree prior; give a GrowTree, an EditTree, or a program by slp.load"
+            )
         if self.leaf is not None and not isinstance(self.leaf, (Categorical, Gaussian)):
             raise InputError(f"leaf={self.leaf!r} is not a leaf model; give Categorical(...) or Gaussian(...)")
         if not is_number(self.power) or not 0 <= self.power < float("inf"):
@@ -66,7 +69,7 @@ class CART:
     def resolve(self, design: Design) -> CART:
         """The model with everything that was left open chosen for this design."""
         mixture = {str(component): component.weight for component in self.components()}
-        prior = self.prior.resolve(design.schema) if isinstance(self.prior, GrowTree) else self.prior
+        prior = self.prior if isinstance(self.prior, Program) else self.prior.resolve(design)
         return replace(self, prior=prior, leaf=self._leaf(design), proposal=mixture)
 
     def _leaf(self, design: Design) -> Categorical | Gaussian:
@@ -126,7 +129,7 @@ class CART:
     @classmethod
     def from_dict(cls, record: Mapping[str, Any]) -> CART:
         """The model that `to_dict` described."""
-        kinds: dict[str, Any] = {"grow_tree": GrowTree, "program": Program}
+        kinds: dict[str, Any] = {"grow_tree": GrowTree, "edit_tree": EditTree, "program": Program}
         prior = kinds[record["prior"]["kind"]].from_dict(record["prior"])
         return cls(prior, leaf_from_dict(record["leaf"]), record["proposal"], record["power"])
 

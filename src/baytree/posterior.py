@@ -14,9 +14,11 @@ import numpy as np
 
 from . import _core, prediction
 from .agreement import DRAWS, Rows, diagnose_posterior, distinct_rows
-from .data import Design, Schema
+from .data import Design, Schema, require_design
 from .datatree import to_datatree
 from .diagnostics import Diagnostics
+from .edit_tree import EditTree
+from .edits import Edits, compare
 from .errors import FileError, InputError
 from .evidence import LogEvidence, stepping_stone
 from .models import CART, upgraded
@@ -24,7 +26,7 @@ from .native import native_columns
 from .storage import ModelReader, ModelWriter, open_model
 from .summary import Summary, summarise
 from .tempering import Swaps, Tempering
-from .trees import Forest, Tree, rules_of
+from .trees import Forest, Tree, Trees, rules_of
 
 if TYPE_CHECKING:
     from xarray import DataTree
@@ -81,21 +83,6 @@ class TopTree(NamedTuple):
     tree: Tree
     probability: float
     per_chain: np.ndarray
-
-
-class Trees(Sequence[Tree]):
-    """The stored trees, made when asked for."""
-
-    def __init__(self, posterior: Posterior) -> None:
-        self._posterior = posterior
-
-    def __len__(self) -> int:
-        return len(self._posterior.forest)
-
-    def __getitem__(self, index: Any) -> Any:
-        if isinstance(index, slice):
-            return [self[i] for i in range(*index.indices(len(self)))]
-        return self._posterior._stored_tree(range(len(self))[index])
 
 
 @dataclass(frozen=True, eq=False)
@@ -181,7 +168,7 @@ class Posterior:
     @property
     def trees(self) -> Trees:
         """The stored trees, in the order in which the chains met them."""
-        return Trees(self)
+        return Trees(len(self.forest), self._stored_tree)
 
     def tree(self, chain: int, draw: int) -> Tree:
         """The tree of one draw."""
@@ -236,8 +223,32 @@ class Posterior:
 
     def inclusion(self) -> dict[str, float]:
         """Of each column, the probability that the tree asks about it."""
-        shares = self.visits.sum(axis=0) @ self.forest.asks(len(self.schema.columns)) / self.tree_index.size
+        asks = self.forest.asks(len(self.schema.columns))
+        shares = self.visits.sum(axis=0) @ asks / self.tree_index.size
         return dict(zip(self.schema.names, shares.tolist(), strict=True))
+
+    def edits(self, design: Design | None = None) -> Edits:
+        """What the data changed of the tree that an `EditTree` prior began with; ``print`` it.
+
+        Parameters
+        ----------
+        design : Design, optional
+            The training data. With them as many trees as there are draws are drawn from the prior, so that its
+            probabilities stand beside those of the posterior.
+        """
+        prior = self.model.prior
+        if not isinstance(prior, EditTree):
+            raise InputError(f"edits() is about an EditTree prior; this posterior has a {type(prior).__name__}")
+        assert prior.laid is not None
+        given = Tree.from_dict(self.schema, prior.laid.to_dict())
+        before = None
+        if design is not None:
+            require_design(design)
+            if design.schema != self.schema:
+                raise InputError("these are not the data that the draws came from; give the same table and max_cuts")
+            drawn = prior.sample(design, self.tree_index.size, self.plan.seed).forest
+            before = compare(given, drawn, np.ones(len(drawn), dtype=int))
+        return compare(given, self.forest, self.visits.sum(axis=0), before)
 
     # ---- tempering ------------------------------------------------------------------------------------------------
 

@@ -7,9 +7,12 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from . import _core
-from .data import Schema
-from .errors import InputError, is_number, unknown_choice
+from .data import Design, require_design
+from .errors import InputError, is_number, require_whole, seed_of, unknown_choice
 from .knowledge import Constraint, Knowledge
+from .native import native_design
+from .prior_draws import PriorDraws
+from .trees import Forest
 
 RULES = ("variable", "uniform")
 
@@ -64,14 +67,37 @@ class GrowTree:
             return NotImplemented
         return replace(self, knowledge=self.knowledge & known)
 
-    def resolve(self, schema: Schema) -> GrowTree:
+    def resolve(self, design: Design) -> GrowTree:
         """The prior with its knowledge checked against a table, and columns called by their names."""
-        self.knowledge.check(schema)
-        return replace(self, knowledge=self.knowledge.named(schema))
+        self.knowledge.check(design.schema)
+        return replace(self, knowledge=self.knowledge.named(design.schema))
 
     def native(self) -> _core.GrowTree:
         """The prior as the core takes it."""
         return _core.GrowTree(float(self.alpha), float(self.beta), int(self.min_leaf), self.rule == "variable")
+
+    def sample(self, design: Design, n: int = 1000, seed: int | None = None) -> PriorDraws:
+        """Draw independent trees from the prior, to see what it means before any fit.
+
+        Parameters
+        ----------
+        design : Design
+            The table whose columns the trees ask about. Its response is not used.
+        n : int
+            How many trees.
+        seed : int, optional
+            The same seed gives the same trees; a random one by default, kept in the result.
+
+        Returns
+        -------
+        PriorDraws
+        """
+        require_design(design)
+        require_whole("n", n, 1)
+        seed = seed_of(seed)
+        return PriorDraws(
+            design.schema, Forest(**_core.grow_trees(native_design(design), self.native(), n, seed)), seed
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """The prior as JSON-safe values."""

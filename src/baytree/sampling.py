@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import os
-import secrets
 import signal
 import threading
 import time
@@ -15,11 +15,9 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
-
 from .agreement import training_rows
-from .data import Design
-from .errors import FileError, InputError, InterruptedSampling
+from .data import Design, require_design
+from .errors import FileError, InputError, InterruptedSampling, is_number, require_whole, seed_of
 from .models import CART, Chain, move_to, restore, state_of, upgraded
 from .posterior import Part, Plan, Posterior, model_header, read_header, read_parts
 from .priors import GrowTree
@@ -86,13 +84,13 @@ def sample(
     Posterior
         With fewer draws if Ctrl-C was pressed during the draws.
     """
-    _require_design(design)
+    require_design(design)
     if not isinstance(model, CART):
         raise InputError(f"model={model!r} is not a model; give a CART")
     for name, value in (("draws", draws), ("thin", thin), ("chains", chains)):
-        _require_whole(name, value, 1)
-    _require_whole("warmup", warmup, 0)
-    seed = secrets.randbits(63) if seed is None else _require_seed(seed)
+        require_whole(name, value, 1)
+    require_whole("warmup", warmup, 0)
+    seed = seed_of(seed)
     model = model.resolve(design)
     _warn_of_standstill(model, design)
     tempering = Tempering(temperatures, ladder, swap_every)
@@ -123,13 +121,66 @@ def extend(
     threads, progress
         As for `sample`.
     """
-    _require_design(design)
-    _require_whole("draws", draws, 1)
+    require_design(design)
+    require_whole("draws", draws, 1)
     plan = replace(posterior.plan, draws=posterior.draws + int(draws))
     run = _Run(posterior.model, design, plan, threads, progress)
     parts = [[posterior.part(chain, 0, posterior.draws)] for chain in range(posterior.chains)]
     run.go_on_from(posterior.states, parts)
     return run.complete()
+
+
+def converge(
+    posterior: Posterior,
+    design: Design,
+    *,
+    time_limit: float = 600.0,
+    threads: int | None = None,
+    progress: bool = True,
+    checkpoint: str | os.PathLike[str] | None = None,
+) -> Posterior:
+    """Go on until the chains agree: each time twice as long, all that was drawn before being warm-up.
+
+    So the draws keep their number, and lie twice as far apart each time. Chains agree when
+    `Posterior.diagnostics` says so: R-hat below 1.01 for the predictions, the log-likelihood and the number of leaves,
+    with enough effective draws.
+
+    Parameters
+    ----------
+    posterior : Posterior
+        What was drawn so far. It is given back as it is where its chains agree.
+    design : Design
+        The data it was drawn from.
+    time_limit : float
+        Seconds after which to stop, whether the chains agree or not.
+    threads, progress
+        As for `sample`.
+    checkpoint : path, optional
+        A model file to write, each time when it is complete.
+
+    Returns
+    -------
+    Posterior
+        That of the last round that was at least half drawn when the time was over or Ctrl-C was pressed.
+    """
+    require_design(design)
+    if not is_number(time_limit) or not time_limit > 0:
+        raise InputError(f"time_limit={time_limit!r}: choose a positive number of seconds")
+    deadline = time.monotonic() + float(time_limit)
+    interrupted = False
+    while not interrupted and not posterior.diagnostics(design).agree and time.monotonic() < deadline:
+        before = posterior.plan
+        plan = replace(before, warmup=before.warmup + posterior.draws * before.thin, thin=2 * before.thin)
+        run = _Run(posterior.model, design, plan, threads, progress)
+        run.begin_anew(posterior.states)
+        if checkpoint is not None:
+            run.writer = ModelWriter.begin_run(checkpoint, model_header(run.model, design.schema, plan))
+        further = run.complete_or_stop((plan.draws + 1) // 2, deadline)
+        if further is None and run.writer:
+            run.writer.discard()
+        interrupted = run.drawn < plan.draws
+        posterior = further or posterior
+    return posterior
 
 
 def resume(
@@ -146,7 +197,7 @@ def resume(
     threads, progress
         As for `sample`.
     """
-    _require_design(design)
+    require_design(design)
     if not partial_path(checkpoint).is_file():
         raise FileError(f"{partial_path(checkpoint)}: no such file; there is no unfinished run to resume")
     with open_model(partial_path(checkpoint)) as reader:
@@ -174,7 +225,7 @@ class _Run:
 
     def __init__(self, model: CART, design: Design, plan: Plan, threads: int | None, progress: bool) -> None:
         if threads is not None:
-            _require_whole("threads", threads, 1)
+            require_whole("threads", threads, 1)
         if plan.data != fingerprint(design):
             raise InputError("these are not the data that the draws came from; give the same table and max_cuts")
         self.model, self.schema, self.plan = model, design.schema, plan
@@ -202,23 +253,18 @@ class _Run:
             self.parts[number] = list(parts[number])
         self.warmed, self.drawn, self.toward = (states[0][name] for name in ("warmed", "drawn", "toward"))
 
+    def begin_anew(self, states: Sequence[Mapping[str, Any]]) -> None:
+        """Put every chain where it stopped, and take all before as warm-up."""
+        for chain, state in zip(self.chains, states, strict=True):
+            restore(chain, state)
+            chain.end_warm_up()
+        self.warmed = self.plan.warmup
+
     def complete(self) -> Posterior:
         """Run to the end of the plan, or to Ctrl-C."""
-        with _Interrupt(self.progress) as interrupt:
-            if self.writer:
-                self._checkpoint()  # the first states, so that a run can be resumed from the start on
-            with ThreadPoolExecutor(self.threads) as pool, self.progress:
-                self._pool = pool
-                self._run_blocks(interrupt)
-            self._checkpoint()
-            if self.drawn == 0:
-                raise KeyboardInterrupt(self._nothing_kept())
-            posterior = Posterior.from_parts(
-                self.model, self.schema, self.plan, self.parts, self._states(), self.watched
-            )
-            if self.writer:
-                self.writer.record("diagnostics", posterior.diagnostics().to_dict())
-                self.writer.finish()
+        posterior = self.complete_or_stop(1)
+        if posterior is None:
+            raise KeyboardInterrupt(self._nothing_kept())
         if self.drawn < self.plan.draws:
             warnings.warn(
                 f"sampling was interrupted: {self.drawn:,} of {self.plan.draws:,} draws are kept",
@@ -227,9 +273,28 @@ class _Run:
             )
         return posterior
 
-    def _run_blocks(self, interrupt: _Interrupt) -> None:
-        checkpointed = time.monotonic()
-        while self.drawn < self.plan.draws and not interrupt.requested:
+    def complete_or_stop(self, least: int, deadline: float = math.inf) -> Posterior | None:
+        """Run to the end of the plan, Ctrl-C or a time; None where fewer than `least` draws were made by then."""
+        with _Interrupt(self.progress) as interrupt:
+            if self.writer:
+                self._checkpoint()  # the first states, so that a run can be resumed from the start on
+            with ThreadPoolExecutor(self.threads) as pool, self.progress:
+                self._pool = pool
+                self._run_blocks(interrupt, deadline)
+            self._checkpoint()
+            if self.drawn < least:
+                return None
+            posterior = Posterior.from_parts(
+                self.model, self.schema, self.plan, self.parts, self._states(), self.watched
+            )
+            if self.writer:
+                self.writer.record("diagnostics", posterior.diagnostics().to_dict())
+                self.writer.finish()
+        return posterior
+
+    def _run_blocks(self, interrupt: _Interrupt, deadline: float) -> None:
+        checkpointed = began = time.monotonic()
+        while self.drawn < self.plan.draws and not interrupt.requested and began < deadline:
             began = time.monotonic()
             iterations = self._next_block()
             self.progress.update(self.warmed, self.drawn, [c.log_likelihood for c in self.chains], self._acceptance())
@@ -327,13 +392,6 @@ def _processors() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def _require_design(design: Any) -> None:
-    if not isinstance(design, Design):
-        raise InputError(
-            f"a Design is needed, not {type(design).__name__}; make one with read, make_design or .design()"
-        )
-
-
 def _warn_of_standstill(model: CART, design: Design) -> None:
     """Say where the chains cannot reach all trees, or none but a single leaf."""
     if isinstance(model.prior, GrowTree) and all(component.keeps_shape for component in model.components()):
@@ -344,14 +402,3 @@ def _warn_of_standstill(model: CART, design: Design) -> None:
             f"{design.rows} rows cannot be divided into leaves of {least}: every tree is one leaf; lower min_leaf",
             stacklevel=3,
         )
-
-
-def _require_whole(name: str, value: Any, least: int) -> None:
-    if not isinstance(value, (int, np.integer)) or isinstance(value, bool) or value < least:
-        raise InputError(f"{name}={value!r}: choose a whole number, {least} or more")
-
-
-def _require_seed(seed: Any) -> int:
-    if not isinstance(seed, (int, np.integer)) or isinstance(seed, bool) or not 0 <= seed < 2**64:
-        raise InputError(f"seed={seed!r}: choose a whole number from 0 to 2**64 - 1")
-    return int(seed)

@@ -73,6 +73,19 @@ class Forest:
         """The first leaf of each tree among all leaves."""
         return (self.begin.astype(np.int64) + np.arange(len(self))) // 2
 
+    @cached_property
+    def depths(self) -> np.ndarray:
+        """The depth of the deepest leaf of each tree."""
+        return np.array([max(depths_of(rules_of(self, tree))) for tree in range(len(self))])
+
+    def asks(self, columns: int) -> np.ndarray:
+        """Which of so many columns the rules of each tree ask about, bool of shape (trees, columns)."""
+        tree_of_node = np.repeat(np.arange(len(self)), self.end - self.begin.astype(np.int64))
+        split = self.feature >= 0
+        asked = np.zeros((len(self), columns), dtype=bool)
+        asked[tree_of_node[split], self.feature[split]] = True
+        return asked
+
     def nodes(self, tree: int) -> slice:
         """Where the nodes of one tree lie."""
         return slice(int(self.begin[tree]), int(self.end[tree]))
@@ -81,14 +94,6 @@ class Forest:
         """Equal for two trees of the same forest exactly when their structure and rules are."""
         at = self.nodes(tree)
         return b"".join(array[at].tobytes() for array in (self.feature, self.cut, self.subset, self.missing_left))
-
-    def asks(self, columns: int) -> np.ndarray:
-        """Whether each tree asks about each column, shape (trees, columns)."""
-        tree = np.repeat(np.arange(len(self)), self.end - self.begin.astype(np.int64))
-        split = self.feature >= 0
-        asked = np.zeros((len(self), columns), dtype=bool)
-        asked[tree[split], self.feature[split]] = True
-        return asked
 
     @cached_property
     def identity(self) -> np.ndarray:
@@ -180,13 +185,7 @@ class Tree:
     @cached_property
     def depths(self) -> tuple[int, ...]:
         """The depth of each node; the root has 0."""
-        depths, pending = [], [0]
-        for rule in self.rules:
-            depth = pending.pop()
-            depths.append(depth)
-            if rule is not None:
-                pending += [depth + 1, depth + 1]
-        return tuple(depths)
+        return depths_of(self.rules)
 
     @property
     def depth(self) -> int:
@@ -213,30 +212,11 @@ class Tree:
         visit_leaf : callable (node, leaf)
             Gets the leaf's place among the nodes and among the leaves.
         """
-        folded: list[Any] = []
-        leaf = self.n_leaves
-        for node in range(len(self.rules) - 1, -1, -1):
-            if self.rules[node] is None:
-                leaf -= 1
-                folded.append(visit_leaf(node, leaf))
-            else:
-                left, right = folded.pop(), folded.pop()
-                folded.append(visit_split(node, left, right))
-        return folded[0]
+        return fold(self.rules, visit_split, visit_leaf)
 
     def to_text(self) -> str:
         """The tree drawn with lines; at each question *yes* comes first."""
-
-        def indent(answer: str, lines: list[str], last: bool) -> list[str]:
-            corner, bar = ("└─ ", "   ") if last else ("├─ ", "│  ")
-            return [f"{corner}{answer} {lines[0]}"] + [bar + line for line in lines[1:]]
-
-        def split(node: int, left: list[str], right: list[str]) -> list[str]:
-            rule = self.rules[node]
-            assert rule is not None
-            return [self.question(rule) + "?", *indent("yes:", left, False), *indent("no: ", right, True)]
-
-        return "\n".join(self.walk(split, lambda node, leaf: [self.leaf_text(node, leaf)]))
+        return outline(self.rules, lambda rule, node: f"{self.question(rule)}?", self.leaf_text)
 
     def leaf_text(self, node: int, leaf: int) -> str:
         """What a leaf predicts and how many rows it rests on."""
@@ -300,6 +280,78 @@ class Tree:
         rules = [rule or Rule(-1, 0, 0, False) for rule in self.rules]
         columns = dict(zip(Rule._fields, map(list, zip(*rules, strict=True)), strict=True))
         return forest_from_lists({**columns, "rows": list(self.rows or [0] * len(rules)), "begin": [0]})
+
+
+class Trees(Sequence[Tree]):
+    """Trees that are made when asked for.
+
+    Parameters
+    ----------
+    number : int
+        How many.
+    make : callable (int)
+        Makes one of them.
+    """
+
+    def __init__(self, number: int, make: Callable[[int], Tree]) -> None:
+        self._places, self._make = range(number), make
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    def __getitem__(self, index: Any) -> Any:
+        chosen = self._places[index]
+        return [self._make(place) for place in chosen] if isinstance(index, slice) else self._make(chosen)
+
+
+def fold(
+    nodes: Sequence[Any], visit_split: Callable[[int, Any, Any], Any], visit_leaf: Callable[[int, int], Any]
+) -> Any:
+    """What `Tree.walk` promises, of any nodes in preorder, None being a leaf."""
+    folded: list[Any] = []
+    leaf = (len(nodes) + 1) // 2
+    for node in range(len(nodes) - 1, -1, -1):
+        if nodes[node] is None:
+            leaf -= 1
+            folded.append(visit_leaf(node, leaf))
+        else:
+            left, right = folded.pop(), folded.pop()
+            folded.append(visit_split(node, left, right))
+    return folded[0]
+
+
+def outline(nodes: Sequence[Any], question: Callable[[Any, int], str], leaf: Callable[[int, int], str]) -> str:
+    """Nodes in preorder, drawn with lines; at each question *yes* comes first.
+
+    Parameters
+    ----------
+    nodes : sequence
+        None is a leaf.
+    question : callable (split, node)
+        The line of a split.
+    leaf : callable (node, leaf)
+        The line of a leaf.
+    """
+
+    def indent(answer: str, lines: list[str], last: bool) -> list[str]:
+        corner, bar = ("└─ ", "   ") if last else ("├─ ", "│  ")
+        return [f"{corner}{answer} {lines[0]}"] + [bar + line for line in lines[1:]]
+
+    def split(node: int, left: list[str], right: list[str]) -> list[str]:
+        return [question(nodes[node], node), *indent("yes:", left, False), *indent("no: ", right, True)]
+
+    return "\n".join(fold(nodes, split, lambda node, place: [leaf(node, place)]))
+
+
+def depths_of(nodes: Sequence[Any]) -> tuple[int, ...]:
+    """The depth of each node in preorder; the root has 0."""
+    depths, pending = [], [0]
+    for node in nodes:
+        depth = pending.pop()
+        depths.append(depth)
+        if node is not None:
+            pending += [depth + 1, depth + 1]
+    return tuple(depths)
 
 
 def tree_of(schema: Schema, tree: Tree | Mapping[str, Any]) -> Tree:

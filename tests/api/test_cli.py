@@ -104,9 +104,10 @@ def test_fit_tells_what_it_read_learned_and_wrote() -> None:
 def test_fit_offers_a_longer_run_that_can_be_pasted() -> None:
     text = invoke("fit", "cancer.csv", "--target", "class", "--drop", "mitoses", "--seed", "7", "--draws", "20",
                   "--warmup", "0", "--out", "longer.baytree").stdout  # fmt: skip
-    [line] = [line for line in text.splitlines() if "baytree fit" in line]
-    words = shlex.split(line, comments=True)
-    invoke(*words[1:])
+    tempered, longer = [shlex.split(line, comments=True) for line in text.splitlines() if "baytree fit" in line]
+    invoke(*tempered[1:])
+    assert bt.load("longer.baytree").plan.temperatures > 1
+    invoke(*longer[1:])
     posterior = bt.load("longer.baytree")
     assert (posterior.draws, posterior.plan.warmup, posterior.plan.seed) == (200, 1000, 7)
     assert "mitoses" not in posterior.schema.names

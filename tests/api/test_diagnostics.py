@@ -61,7 +61,7 @@ def made(
         tree_index=index,
         log_likelihood=scores[index],
         log_prior=np.zeros(index.shape),
-        states=({"turns": [1] * 4, "accepted": [0] * 4},) * len(index),
+        states=({"rungs": [{"turns": [1] * 4, "accepted": [0] * 4}]},) * len(index),
         watched=training_rows(design),
     )
 

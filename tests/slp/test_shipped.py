@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import polars as pl
 import pytest
+from exact.edit_process import EditProcess, Shape, preorder
 from exact.enumeration import Column, GrowTree, Rows, Rule, Table, Tree, choices, leaves
 from exact.spaces import SPACES, Space
 
@@ -351,77 +352,21 @@ def test_no_drawn_tree_cuts_a_box():
 
 # ---- edittree.slp ----------------------------------------------------------------------------------------------------
 
-Shape = tuple[Rule, Any, Any] | None
-"""A tree as (rule, left, right), None for a leaf."""
-
-EDITS = GrowTree(1.0, 0.0, 2, "variable")  # of which only min_leaf matters
+EDIT_LEAF = 2
 INITIAL = "split(a, 2.5, split(b, 1.0, leaf, leaf), leaf)"
 
 
 def edittree(initial: str, *changes: tuple[str, str]) -> str:
     text, count = re.subn(r"^initial\(\n.*?\.\n\n", f"initial({initial}).\n\n", EDITTREE, flags=re.M | re.S)
     assert count == 1
-    return edited(text, ("min_leaf(5).", f"min_leaf({EDITS.min_leaf})."), *changes)
+    return edited(text, ("min_leaf(5).", f"min_leaf({EDIT_LEAF})."), *changes)
 
 
-def preorder(shape: Shape) -> Tree:
-    return (None,) if shape is None else (shape[0], *preorder(shape[1]), *preorder(shape[2]))
-
-
-def lay(design: Design, shape: Shape, rows: Rows) -> Shape:
-    """A tree on other rows: its own rules, else the nearest plain cuts, else leaves."""
-    if shape is None:
-        return None
-    wanted, left, right = shape
-    ways = {way.rule: way for way in choices(table_of(design), EDITS, rows) if way.rule.feature == wanted.feature}
-    cuts = design.columns[wanted.feature].cuts
-    rule: Rule | None = wanted
-    if wanted not in ways:
-        is_cut = wanted.subset == 0 and not wanted.missing_left and wanted.cut < len(cuts)
-        near = [rule for rule in ways if is_cut and not rule.missing_left and rule.cut < len(cuts)]
-        rule = min(near, key=lambda rule: (abs(cuts[rule.cut] - cuts[wanted.cut]), rule.cut), default=None)
-    if rule is None:
-        return None
-    return rule, lay(design, left, ways[rule].left), lay(design, right, ways[rule].right)
-
-
-def places(design: Design, shape: Shape, rows: Rows, context: Callable[[Shape], Shape]) -> Iterator[Any]:
-    """Every part of a tree with its rows, and what the tree is with another part in its place."""
-    yield shape, rows, context
-    if shape is not None:
-        rule, left, right = shape
-        left_rows, right_rows = table_of(design).divide(rows, rule)
-        yield from places(design, left, left_rows, lambda part: context((rule, part, right)))
-        yield from places(design, right, right_rows, lambda part: context((rule, left, part)))
-
-
-def edit(design: Design, shape: Shape) -> dict[Shape, float]:
-    """What one edit makes of a tree."""
-    table, found = table_of(design), defaultdict(float)
-    spots = list(places(design, shape, table.all_rows, lambda part: part))
-    rules = {rows: choices(table, EDITS, rows) for _, rows, _ in spots}
-    splits = [spot for spot in spots if spot[0] is not None]
-    grow = [spot for spot in spots if spot[0] is None and rules[spot[1]]]
-    prune = [spot for spot in splits if spot[0][1] is None and spot[0][2] is None]
-    total = sum(weight for weight, where in ((0.4, grow), (0.3, prune), (0.3, splits)) if where)
-    for _, rows, context in grow:
-        for way in rules[rows]:
-            found[context((way.rule, None, None))] += 0.4 / total / len(grow) * way.probability
-    for _, _, context in prune:
-        found[context(None)] += 0.3 / total / len(prune)
-    for (_, left, right), rows, context in splits:
-        for way in rules[rows]:
-            part = way.rule, lay(design, left, way.left), lay(design, right, way.right)
-            found[context(part)] += 0.3 / total / len(splits) * way.probability
-    return found
-
-
-def after(design: Design, shapes: dict[Shape, float]) -> dict[Shape, float]:
-    found: dict[Shape, float] = defaultdict(float)
-    for shape, probability in shapes.items():
-        for other, share in edit(design, shape).items():
-            found[other] += probability * share
-    return found
+@cache
+def edit_process() -> EditProcess:
+    return EditProcess(
+        table_of(small()), tuple(tuple(column.cuts.tolist()) for column in small().columns), min_leaf=EDIT_LEAF
+    )
 
 
 @cache
@@ -435,7 +380,7 @@ def by_edits() -> list[Prior]:
     """What no, one and two edits make of the initial tree."""
     stages = [{first(): 1.0}]
     for _ in range(2):
-        stages.append(after(small(), stages[-1]))
+        stages.append(edit_process().after(stages[-1]))
     return [{preorder(shape): probability for shape, probability in stage.items()} for stage in stages]
 
 
@@ -443,12 +388,12 @@ def by_edits() -> list[Prior]:
 @pytest.mark.parametrize("semantics", BOTH)
 def test_edits_one_by_one(edits, semantics):
     goal = "initial(S), root(N), lay(S, N, T0), "
-    goal += "".join(f"edit(T{number}, T{number + 1}), " for number in range(edits))
+    goal += "".join(f"[0.4, 0.3, 0.3] : edit(T{number}, T{number + 1}), " for number in range(edits))
     agree(prior_of(edittree(INITIAL), small(), f"{goal}plain(T{edits}, T)", semantics), by_edits()[edits])
 
 
 def test_at_most_one_edit_and_the_probability_of_none():
-    once = edittree(INITIAL, ("    edits(Next, Last).", "    Last = Next."))
+    once = edittree(INITIAL, ("    [Stop] : edits(Next, Last).", "    Last = Next."))
     found = {semantics: prior_of(once, small(), semantics=semantics) for semantics in BOTH}
     none, one, _ = by_edits()
     (initial,) = none
@@ -459,7 +404,7 @@ def test_at_most_one_edit_and_the_probability_of_none():
 
 
 def test_trees_stay_near_the_initial_one_where_edits_are_rare():
-    rare = edittree(INITIAL, ("0.2 : edits", "0.9 : edits"), ("0.8 : edits", "0.1 : edits"))
+    rare = edittree(INITIAL, ("stop(0.2).", "stop(0.9)."))
     n = 4000
     drawn = [tree_of(small(), term) for term in slp.Program(rare).sample("cart(T)", n=n, seed=3, data=small())]
     (initial,) = by_edits()[0]
@@ -471,13 +416,13 @@ def test_trees_stay_near_the_initial_one_where_edits_are_rare():
 
 
 def test_edited_trees_are_admissible_and_know_their_rows():
-    many = slp.Program(edittree(INITIAL, ("0.2 : edits", "0.1 : edits"), ("0.8 : edits", "0.9 : edits")) + SIZES)
+    many = slp.Program(edittree(INITIAL, ("stop(0.2).", "stop(0.1).")) + SIZES)
     answers = many.sample("cart(T), sizes(T, Sizes)", n=500, seed=5, data=small())
     trees = [tree_of(small(), answer["T"]) for answer in answers]
     for tree, answer in zip(trees, answers, strict=True):
         rows = [len(rows) for rows in table_of(small()).leaf_rows(tree)]
         assert answer["Sizes"] == rows
-        assert min(rows) >= EDITS.min_leaf
+        assert min(rows) >= EDIT_LEAF
     assert len(set(trees)) > 100
 
 
@@ -488,12 +433,13 @@ def test_edited_trees_are_admissible_and_know_their_rows():
         ("split(a, -100, leaf, split(a, 3, leaf, leaf))", "split(a, 1.5, leaf, split(a, 2.5, leaf, leaf))"),
         ("split(d, [u], leaf, leaf)", "split(d, [u], leaf, leaf)"),
         ("split(c, or_missing(0.5), leaf, leaf)", "split(c, or_missing(0.5), leaf, leaf)"),
+        ("split(c, or_missing(9), leaf, leaf)", "split(c, or_missing(0.5), leaf, leaf)"),
         ("split(c, observed, split(c, observed, leaf, leaf), leaf)", "split(c, observed, leaf, leaf)"),
         ("leaf", "leaf"),
     ],
 )
 def test_the_initial_tree_is_laid_on_the_rows(initial, laid):
-    never = edittree(initial, ("0.8 : edits", "0 : edits"))
+    never = edittree(initial, ("stop(0.2).", "stop(1)."))
     ((term, probability),) = slp.Program(never).enumerate("cart(T)", data=small())
     assert re.sub(r"leaf\(node\(\d+\)\)", "leaf", str(term)) == laid.replace(" ", "")
     assert probability == 1

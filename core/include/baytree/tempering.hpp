@@ -80,8 +80,14 @@ class Tempered {
     run(iterations, 0, threads);
     tuning_ = false;
   }
-  /// The ladder stays as it is, and counting begins anew.
-  void end_warm_up() { forget_counts(); }
+  /// Tunes the ladder once more where enough was seen since the last time; it stays as it is then. Counting and storing begin anew, so that this may be called
+  /// again later, when what was drawn before is to be warm-up as well.
+  void end_warm_up() {
+    if (tempering_.adapts && size() > 2 && position_.round_phases >= position_.round_length / 2) tune();
+    forget_counts();
+    position_.stored_trees = 0;
+    position_.stored = false;
+  }
 
   /// An iteration is one step of every rung and, after every `swap_every` of them, the swaps.
   void advance(std::uint64_t iterations, unsigned threads) { run(iterations, 0, threads); }
@@ -180,7 +186,7 @@ class Tempered {
     ++position_.phases;
     note_ends();
     note_log_likelihoods();
-    if (tuning_ && ++position_.round_phases == position_.round_length) tune();
+    if (++position_.round_phases >= position_.round_length && tuning_) tune();
   }
 
   void try_swap(std::size_t i, std::size_t j) {
@@ -211,7 +217,7 @@ class Tempered {
 
   void tune() {
     // Each pair has its turn in every second phase. One swap more, of even chances, keeps a short round from certainty.
-    const double tries = static_cast<double>(position_.round_length) / 2.0;
+    const double tries = static_cast<double>(position_.round_phases) / 2.0;
     for (double& rejection : position_.rejection) rejection = (rejection + 0.5) / (tries + 1.0);
     set_ladder(respaced(position_.ladder, position_.rejection));
     position_.rejection.assign(size() - 1, 0.0);

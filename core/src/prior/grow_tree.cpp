@@ -238,4 +238,19 @@ double Grower::log_prior(Node& node, std::span<const Row> rows) {
   return std::log(split_probability(node.depth)) + node.log_rule;
 }
 
+Forest grow_trees(Grower& grower, std::uint64_t n, Stream& stream) {
+  const Row rows = grower.design().rows;
+  PartitionedTree root{.nodes = {Node{.end = rows}}, .rows = std::vector<Row>(rows)};
+  std::iota(root.rows.begin(), root.rows.end(), Row{0});
+  grower.assess(root.nodes[0], root.rows);
+  Replacement grown;
+  grown.rows.resize(rows);
+  Forest forest;
+  for (; n > 0; --n) {
+    grower.regrow(root, 0, split_point, stream, grown);
+    forest.add(grown.nodes);
+  }
+  return forest;
+}
+
 }  // namespace baytree

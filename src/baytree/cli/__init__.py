@@ -1,4 +1,4 @@
-"""The command line: ``baytree fit``, ``predict``, ``show``, ``data``, ``slp`` and ``reproduce``."""
+"""The command line: ``baytree fit``, ``prior``, ``predict``, ``show``, ``data``, ``slp`` and ``reproduce``."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from . import data, fit, predict, reproduce, show, slp
+from . import data, fit, predict, prior, reproduce, show, slp
 from .errors import EXIT_CODES, WRONG_INPUT
 from .output import Output
 
@@ -58,6 +58,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command("fit")(fit.command)
+app.command("prior")(prior.command)
 app.command("predict")(predict.command)
 app.command("show")(show.command)
 app.command("data")(data.command)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from rich.console import RenderableType
@@ -14,12 +14,14 @@ from rich.text import Text
 
 from ..diagnostics import Diagnostic
 from ..knowledge import Knowledge
+from ..sketches import Sketch
 from ..summary import Summary
 from ..trees import Tree
-from ..words import counted
+from ..words import counted, percent
 
 if TYPE_CHECKING:
-    from ..posterior import Posterior, TopTree
+    from ..edits import Edits
+    from ..posterior import TopTree
 
 CLASS_COLOURS = ("green", "red", "blue", "yellow", "magenta", "cyan")
 # From low to high.
@@ -42,18 +44,6 @@ def indented(part: RenderableType) -> RenderableType:
         # Padding would cut long lines.
         return Text("\n").join(Text.assemble("  ", line) for line in part.split("\n"))
     return Padding(part, (0, 0, 0, 2), expand=False)
-
-
-def percent(share: float) -> str:
-    """A share as a person writes it: what is possible is never rounded to 0%, nor what is uncertain to 100%."""
-    if share in (0, 1):
-        return f"{share:.0%}"
-    if share < 0.0005:
-        return "<0.1%"
-    if share >= 0.9995:
-        return ">99.9%"
-    places = 0 if 0.0995 <= share < 0.995 else 1
-    return f"{share:.{places}%}"
 
 
 # ---- trees ----------------------------------------------------------------------------------------------------------
@@ -116,6 +106,13 @@ def tree_table(top: Sequence[TopTree]) -> Table:
         listed = (" " if len(per_chain) <= LISTED_CHAINS else " to ").join(f"{percent(share):>5}" for share in shares)
         table.add_row(percent(probability), listed, str(tree.n_leaves), Text(", ".join(tree.features) or "nothing"))
     return table
+
+
+def draw_edits(edits: Edits) -> Text:
+    """What became of a given tree, place by place."""
+    text = Text(str(edits))
+    text.highlight_regex(r"\[.*\]", "cyan")
+    return text
 
 
 # ---- figures --------------------------------------------------------------------------------------------------------
@@ -199,16 +196,22 @@ def leaves(number: int) -> str:
     return counted(number, "leaf", "leaves")
 
 
-def size_line(posterior: Posterior) -> Text:
-    """How large the trees are."""
-    low, middle, high = np.quantile(posterior.n_leaves, [0.05, 0.5, 0.95], method="nearest")
+def size_line(n_leaves: np.ndarray) -> Text:
+    """How large trees of so many leaves are."""
+    low, middle, high = np.quantile(n_leaves, [0.05, 0.5, 0.95], method="nearest")
     size = f"{low}" if low == high else f"{low} to {high}"
     return Text(f"A typical tree has {leaves(middle)}, nine in ten have {size}.")
 
 
-def prior_line(summary: Summary) -> Text:
-    """The prior over trees in a sentence."""
-    prior = summary.model["prior"]
+def prior_line(prior: Mapping[str, Any]) -> Text:
+    """The prior over trees in a sentence, from what its `to_dict` says."""
+    if prior["kind"] == "edit_tree":
+        kinds = ", ".join(f"{name} {prior[name]:g}" for name in ("grow", "prune", "change"))
+        given = leaves(Sketch.from_dict(prior["tree"]).n_leaves)
+        return Text(
+            f"Prior: edits of a given tree of {given}, {prior['edits']:g} on average ({kinds}); a leaf holds at least "
+            f"{counted(prior['min_leaf'], 'row')}"
+        )
     if prior["kind"] == "program":
         return Text(f"Prior: the program {prior['file']}; where a choice fails: {prior['semantics']}")
     power = "" if prior["beta"] == 1 else f"^{prior['beta']:g}"

@@ -41,7 +41,15 @@ def describe(posterior: Posterior, trees: int) -> dict[str, Any]:
         }
         for top in posterior.top_trees(trees)
     ]
-    return posterior.summary().to_dict() | {"best_tree": posterior.best_tree().to_dict(), "trees": listed}
+    edits = {"edits": posterior.edits().to_dict()} if has_edits(posterior) else {}
+    return posterior.summary().to_dict() | {"best_tree": posterior.best_tree().to_dict(), "trees": listed} | edits
+
+
+def has_edits(posterior: Posterior) -> bool:
+    """Whether the prior began with a given tree."""
+    from ..edit_tree import EditTree
+
+    return isinstance(posterior.model.prior, EditTree)
 
 
 def _draw(posterior: Posterior, trees: int, output: Output) -> None:
@@ -51,14 +59,18 @@ def _draw(posterior: Posterior, trees: int, output: Output) -> None:
     output.say(
         drawing.fit_title(summary),
         drawing.draws_line(summary),
-        drawing.prior_line(summary),
+        drawing.prior_line(summary.model["prior"]),
         *drawing.known_lines(summary.known),
         drawing.heading(f"The best tree found, of highest posterior probability ({drawing.leaves(best.n_leaves)})"),
         drawing.indented(drawing.draw_tree(best)),
         drawing.heading("How likely a tree asks about a column"),
         drawing.indented(drawing.bar_chart(summary.inclusion)),
-        drawing.size_line(posterior),
+        drawing.size_line(posterior.n_leaves),
     )
+    if has_edits(posterior):
+        output.say(
+            drawing.heading("What became of the given tree"), drawing.indented(drawing.draw_edits(posterior.edits()))
+        )
     if trees:
         output.say(
             drawing.heading("The trees drawn most often"),

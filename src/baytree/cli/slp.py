@@ -11,7 +11,7 @@ import typer
 from ..errors import InputError
 from .data import require_folder
 from .errors import WRONG_INPUT, session
-from .fit import SemanticsChoice
+from .options import JsonOption, SemanticsChoice
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -29,7 +29,7 @@ def check(
         str,
         typer.Option(metavar="NAME/ARITY", help="What will be called.", show_default="what no other predicate calls"),
     ] = "",
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Read a program and say what is wrong with it, or is probably not meant.
 
@@ -59,7 +59,6 @@ TableOption = Annotated[
 TargetOption = Annotated[
     str | None, typer.Option(metavar="COL", help="The column of the table that the program must not see.")
 ]
-JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 
 
 @app.command()

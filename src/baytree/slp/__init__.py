@@ -1,8 +1,9 @@
 """Stochastic logic programs: knowledge as a prior over trees, or over anything a program derives."""
 
+from ..files import read_text
 from .kernels import parse_kernel
 from .posterior import ProgramPosterior
-from .problems import Problem, ProgramError, check, read_text, require_readable
+from .problems import Problem, ProgramError, check, require_readable
 from .program import SHIPPED, Estimate, Limits, Program, find, load
 from .proof import Call, Proof
 from .terms import Term, term_text

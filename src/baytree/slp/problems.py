@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Literal
 
 from .. import _core
-from ..errors import FileError, InputError
+from ..errors import InputError
 
 
 @dataclass(frozen=True)
@@ -103,13 +101,3 @@ def require_readable(problems: Sequence[Problem]) -> None:
     errors = [problem for problem in problems if problem.severity == "error"]
     if errors:
         raise ProgramError(errors)
-
-
-def read_text(path: str | os.PathLike[str]) -> str:
-    """The text of a program file."""
-    try:
-        return Path(path).read_text(encoding="utf-8")
-    except OSError as error:
-        raise FileError(f"{path}: cannot be read ({error.strerror})") from error
-    except UnicodeDecodeError as error:
-        raise FileError(f"{path}: is not UTF-8 text (byte {error.start}); save it as UTF-8") from error

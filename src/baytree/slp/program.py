@@ -10,15 +10,18 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, overload
 
 from .. import _core
 from ..data import Design
-from ..errors import InputError, is_number, unknown_choice
+from ..errors import InputError, is_number, require_whole, seed_of, unknown_choice
+from ..files import read_text
 from ..knowledge import Constraint, Knowledge
 from ..native import native_design, vocabulary
+from ..prior_draws import PriorDraws
+from ..trees import Forest
 from .kernels import KernelSpec, Semantics, parse_kernel
-from .problems import Problem, check, problems_of, read_text, require_readable
+from .problems import Problem, check, problems_of, require_readable
 from .proof import Call, Proof
 from .terms import Term, model_of
 
@@ -150,30 +153,52 @@ class Program:
 
     # ---- drawing --------------------------------------------------------------------------------------------------
 
-    def sample(self, goal: str, n: int = 1, seed: int = 0, data: Design | None = None) -> list[Any]:
-        """Draw models.
+    @overload
+    def sample(self, goal: str, n: int = 1, seed: int = 0, data: Design | None = None) -> list[Any]: ...
+    @overload
+    def sample(self, goal: Design, n: int = 1000, seed: int | None = None) -> PriorDraws: ...
+
+    def sample(
+        self, goal: str | Design, n: int | None = None, seed: int | None = None, data: Design | None = None
+    ) -> list[Any] | PriorDraws:
+        """Draw independent models.
 
         Parameters
         ----------
-        goal : str
-            What to prove, such as ``"cart(T)"``; any body of a rule.
-        n : int
-            How many.
-        seed : int
-            The same seed gives the same draws.
+        goal : str or Design
+            What to prove, such as ``"cart(T)"``; any body of a rule. A design stands for the goal ``cart(T)`` about it:
+            ``program.sample(design, n)`` draws trees as `GrowTree.sample` does.
+        n : int, optional
+            How many; by default 1, and of trees 1,000.
+        seed : int, optional
+            The same seed gives the same draws; 0 by default, and for trees a random one, kept in the result.
         data : Design, optional
             The table that the program asks about.
 
         Returns
         -------
-        list
-            The values of the goal's only variable; where it has several or none, dictionaries by name.
+        list or PriorDraws
+            The values of the goal's only variable; where it has several or none, dictionaries by name. Of a design: the
+            trees.
         """
+        if isinstance(goal, Design):
+            return self.sample_trees("cart(T)", goal, 1000 if n is None else n, seed)
+        n, seed = 1 if n is None else n, seed or 0
         self._require_possible(goal)
         prover = self._prover(goal, data)
         drawn = prover.sample(n, seed, 100_000)
         self._show(prover)
         return [model_of(self._native(goal).goal_variables, values) for values, _ in drawn]
+
+    def sample_trees(self, goal: str, design: Design, n: int, seed: int | None) -> PriorDraws:
+        """Draw independent trees, which a goal gives to its first variable."""
+        require_whole("n", n, 1)
+        self.for_trees(design)
+        seed = seed_of(seed)
+        prover = self._prover(goal, design)
+        forest = prover.sample_trees(n, seed, 100_000)
+        self._show(prover)
+        return PriorDraws(design.schema, Forest(**forest), seed)
 
     def proof(self, goal: str, seed: int = 0, data: Design | None = None) -> Proof:
         """Draw one proof, with its choices.

@@ -52,10 +52,16 @@ def _text(value: Any, most: int) -> str:
     return repr(value)
 
 
-def _atom(name: str) -> str:
-    if _PLAIN_ATOM.fullmatch(name) or re.fullmatch(r"_\d+", name):
+def atom_text(name: str) -> str:
+    """A name in Prolog's notation, in quotes where it needs them."""
+    if _PLAIN_ATOM.fullmatch(name):
         return name
     return "'" + name.replace("\\", "\\\\").replace("'", "\\'").replace("\n", "\\n") + "'"
+
+
+def _atom(name: str) -> str:
+    # A variable without a value is handed over under such a name.
+    return name if re.fullmatch(r"_\d+", name) else atom_text(name)
 
 
 def _compound(term: Term, most: int) -> str:

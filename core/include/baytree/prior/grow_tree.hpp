@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "baytree/admissible.hpp"
+#include "baytree/forest.hpp"
 #include "baytree/tree.hpp"
 
 namespace baytree {
@@ -83,5 +84,8 @@ class Grower {
   std::vector<std::uint64_t> marks_;
   AdmissibleBuffers buffers_;
 };
+
+/// Independent trees from the prior; no response is asked for.
+Forest grow_trees(Grower& grower, std::uint64_t n, Stream& stream);
 
 }  // namespace baytree
