@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from . import _core
+from .data import Schema
 from .errors import InputError, is_number, unknown_choice
 
 RULES = ("variable", "uniform")
@@ -52,9 +53,13 @@ class GrowTree:
         if self.rule not in RULES:
             raise unknown_choice("rule", self.rule, RULES)
 
-    def native(self) -> _core.GrowTree:
-        """The prior as the core takes it."""
-        return _core.GrowTree(float(self.alpha), float(self.beta), int(self.min_leaf), self.rule == "variable")
+    def native(self, schema: Schema) -> _core.GrowTree:
+        """The prior as the core takes it, over the columns of a table."""
+        by_column = self.rule == "variable"
+        knowledge = _core.Knowledge()
+        return _core.GrowTree(
+            float(self.alpha), float(self.beta), int(self.min_leaf), by_column, knowledge, schema.cuts
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """The prior as JSON-safe values."""
