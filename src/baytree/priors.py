@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from . import _core
-from .data import Design, require_design
+from .data import Design, Schema, require_design
 from .errors import InputError, is_number, require_whole, seed_of, unknown_choice
 from .knowledge import Constraint, Knowledge
 from .native import native_design
@@ -72,9 +72,11 @@ class GrowTree:
         self.knowledge.check(design.schema)
         return replace(self, knowledge=self.knowledge.named(design.schema))
 
-    def native(self) -> _core.GrowTree:
-        """The prior as the core takes it."""
-        return _core.GrowTree(float(self.alpha), float(self.beta), int(self.min_leaf), self.rule == "variable")
+    def native(self, schema: Schema) -> _core.GrowTree:
+        """The prior as the core takes it, over the columns of a table."""
+        known = self.knowledge.native(schema)
+        by_column = self.rule == "variable"
+        return _core.GrowTree(float(self.alpha), float(self.beta), int(self.min_leaf), by_column, known, schema.cuts)
 
     def sample(self, design: Design, n: int = 1000, seed: int | None = None) -> PriorDraws:
         """Draw independent trees from the prior, to see what it means before any fit.
@@ -95,9 +97,9 @@ class GrowTree:
         require_design(design)
         require_whole("n", n, 1)
         seed = seed_of(seed)
-        return PriorDraws(
-            design.schema, Forest(**_core.grow_trees(native_design(design), self.native(), n, seed)), seed
-        )
+        self.knowledge.check(design.schema)
+        prior = self.native(design.schema)
+        return PriorDraws(design.schema, Forest(**_core.grow_trees(native_design(design), prior, n, seed)), seed)
 
     def to_dict(self) -> dict[str, Any]:
         """The prior as JSON-safe values."""

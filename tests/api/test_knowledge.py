@@ -540,6 +540,8 @@ def keeps(tree: bt.Tree, which: str) -> bool:
         return not any("age" in path[1:] for path in asked)
     if which == "below column":
         return not any("glucose" in path[path.index("age") :] for path in asked if "age" in path)
+    if which == "only":
+        return all(path[1] in ("glucose", "kind") for path in asked if len(path) > 1)
     if which == "depth":
         return all(len(path) <= 2 for path in asked)
     return tree.n_leaves <= 3
@@ -551,12 +553,16 @@ KEPT = {
     "forbid": bt.Forbid("age", "kind"),
     "below depth": bt.Forbid("age", below=1),
     "below column": bt.Forbid("glucose", below="age"),
+    "only": bt.Only(depth=1, features=["glucose", "kind"]),
     "depth": bt.MaxDepth(2),
     "leaves": bt.MaxLeaves(3),
 }
 
 
-PRIORS = [pytest.param(bt.slp.load("growtree.slp", semantics="reject"), id="program")]
+PRIORS = [
+    pytest.param(bt.GrowTree(), id="native"),
+    pytest.param(bt.slp.load("growtree.slp", semantics="reject"), id="program"),
+]
 
 
 @pytest.mark.parametrize("which", KEPT)

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cmath>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -23,7 +24,7 @@ class Chain {
  public:
   /// Starts from a draw of the prior.
   Chain(const Design& design, const Leaf& leaf, GrowTree prior, Mixture mixture, double power, Stream stream)
-      : leaf_(leaf), grower_(design, prior), mixture_(std::move(mixture)), power_(power), stream_(stream) {
+      : leaf_(leaf), grower_(design, std::move(prior)), mixture_(std::move(mixture)), power_(power), stream_(stream) {
     if (leaf.rows() != design.rows) throw InputError("the response and the columns have different numbers of rows");
     if (!(power >= 0.0 && power < infinity)) throw InputError("power must be 0 or more");
     clear();
@@ -37,7 +38,7 @@ class Chain {
     const LogRatio log_ratio = mixture_.propose(component, move);
     if (!log_ratio) return false;
     const std::span<const Node> old = subtree(tree_, candidate_.at);
-    if (same_tree(old, candidate_.nodes)) return false;
+    if (same_tree(old, candidate_.nodes) || !grower_.fits(tree_.nodes.size() - old.size() + candidate_.nodes.size())) return false;
     const double change = evaluate_leaves() - leaves_sum(old);
     const double log_acceptance = *log_ratio + power_ * change;
     if (!(log_acceptance >= 0.0) && !(stream_.uniform() < std::exp(log_acceptance))) return false;
@@ -48,7 +49,7 @@ class Chain {
 
   /// Goes to a new draw of the prior.
   void restart() {
-    grower_.regrow(tree_, 0, split_point, stream_, candidate_);
+    grower_.grow(tree_, stream_, candidate_);
     evaluate_leaves();
     accept();
   }
@@ -62,7 +63,7 @@ class Chain {
   double log_likelihood() const { return log_likelihood_; }
   double log_prior() {
     double sum = 0.0;
-    for (Node& node : tree_.nodes) sum += grower_.log_prior(node, rows_of(node));
+    for (std::size_t i = 0; i < tree_.nodes.size(); ++i) sum += grower_.log_prior(tree_, i);
     return sum;
   }
   double power() const { return power_; }
@@ -87,8 +88,9 @@ class Chain {
   /// Goes to a tree given by rules and sizes; throws InputError where the prior could not have grown it.
   void restore(const Nodes& pattern) {
     clear();
-    if (!grower_.plant(tree_, 0, pattern, candidate_)) throw InputError("tree: a leaf would hold fewer than min_leaf rows");
-    for (Node& node : candidate_.nodes) grower_.assess(node, candidate_.rows_of(node));
+    if (!grower_.plant(tree_, 0, pattern, candidate_)) throw InputError("tree: a leaf would hold fewer than min_leaf rows, or a constraint forbids a rule");
+    if (!grower_.fits(pattern.size())) throw InputError("tree: it has more leaves than max_leaves allows");
+    grower_.assess(tree_, candidate_);
     evaluate_leaves();
     accept();
     if (log_prior() == -infinity) throw InputError("tree: it has prior probability 0");
@@ -111,7 +113,7 @@ class Chain {
     for (Row row = 0; row < n; ++row) tree_.rows[row] = row;
     candidate_.rows.resize(n);
     tree_.nodes.assign(1, Node{.end = n});
-    grower_.assess(tree_.nodes[0], tree_.rows);
+    grower_.assess(tree_, 0);
   }
 
   /// The candidate's log marginal likelihood.

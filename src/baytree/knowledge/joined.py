@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from .. import _core
 from ..data import Schema
 from ..errors import InputError
 from ..words import counted
@@ -97,7 +98,7 @@ class Knowledge:
 
         return Knowledge(tuple(map(renamed, self.constraints)))
 
-    def native(self, schema: Schema) -> Any:
+    def native(self, schema: Schema) -> _core.Knowledge:
         """The knowledge as the core takes it.
 
         Parameters

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
 
 import numpy as np
 
@@ -162,11 +161,10 @@ class Resolved:
 
     # ---- the core's side ------------------------------------------------------------------------------------------
 
-    def native(self) -> Any:
+    def native(self) -> _core.Knowledge:
         """The constraints as the core takes them."""
         columns = range(len(self.schema.columns))
-        core: Any = _core
-        return core.Knowledge(
+        return _core.Knowledge(
             max_depth=min(self.max_depth, default=None),
             max_leaves=min(self.max_leaves, default=None),
             forbidden=self._forbidden,
