@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 import baytree as bt
-from baytree import _core
-from baytree.data import Schema
 from exact.agreement import Disagreement, assert_agrees
-from exact.constraints import NOTHING, Constraints, broken
+from exact.constraints import Constraints, broken
 from exact.enumeration import Dirichlet, Tree
 from exact.moves import MEETING_POINTS, classes
 from exact.spaces import Space
@@ -21,21 +20,39 @@ ProposalSpec = str | Mapping[str, float]
 Prior = bt.GrowTree | bt.slp.Program
 
 
-@dataclass(frozen=True)
-class Knowing(bt.GrowTree):
-    """The native prior with constraints as the core takes them."""
-
-    constraints: Constraints = NOTHING
-
-    def native(self, schema: Schema) -> _core.GrowTree:
-        knowledge, by_column = _core.Knowledge(**self.constraints.native()), self.rule == "variable"
-        return _core.GrowTree(self.alpha, self.beta, self.min_leaf, by_column, knowledge, schema.cuts)
-
-
 def native_prior(space: Space) -> bt.GrowTree:
     """The space's prior as baytree has it."""
     prior = space.prior
-    return Knowing(prior.alpha, prior.beta, prior.min_leaf, prior.rule, prior.constraints)
+    return bt.GrowTree(prior.alpha, prior.beta, prior.min_leaf, prior.rule) & known(
+        prior.constraints, space.design.schema.names
+    )
+
+
+def known(constraints: Constraints, names: Sequence[str]) -> bt.Knowledge:
+    """The constraints in a person's words."""
+
+    def bound(value: float) -> float | None:
+        return value if math.isfinite(value) else None
+
+    def called(features: Sequence[int]) -> list[str]:
+        return [names[feature] for feature in features]
+
+    stated: list[Any] = [bt.Forbid(names[feature]) for feature in constraints.forbidden]
+    stated += [bt.Forbid(names[feature], below=depth) for feature, depth in constraints.below_depth]
+    stated += [bt.Forbid(names[feature], below=names[above]) for feature, above in constraints.below_feature]
+    stated += [bt.Only(depth, called(features)) for depth, features in constraints.only]
+    stated += [
+        bt.Box({names[feature]: (bound(low), bound(high)) for feature, low, high in box}) for box in constraints.boxes
+    ]
+    if constraints.interacting:
+        stated.append(bt.Interact([called(group) for group in constraints.interacting]))
+    if constraints.weights:
+        stated.append(bt.Weights(dict(zip(names, constraints.weights, strict=True))))
+    if constraints.max_depth is not None:
+        stated.append(bt.MaxDepth(constraints.max_depth))
+    if constraints.max_leaves is not None:
+        stated.append(bt.MaxLeaves(constraints.max_leaves))
+    return bt.Knowledge(tuple(stated))
 
 
 def model(space: Space, proposal: ProposalSpec, power: float = 1.0, prior: Prior | None = None) -> bt.CART:

@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 import baytree as bt
+from baytree import _core
+from baytree.native import native_design
 from exact.agreement import Disagreement
 from exact.chains import ProposalSpec, check, native_prior, run
 from exact.constraints import NOTHING, Constraints, broken
@@ -109,5 +111,8 @@ def test_no_tree_small_enough_is_explained() -> None:
     ],
 )
 def test_knowledge_that_does_not_fit_the_table(constraints: Constraints, message: str) -> None:
+    """The words that people use are checked before; the core checks again."""
+    known = _core.Knowledge(**constraints.native())
+    prior = _core.GrowTree(0.95, 1.0, 2, True, known, MIXED.design.schema.cuts)
     with pytest.raises(bt.InputError, match=message):
-        bt.CART(native_prior(knowing(MIXED, "odd", constraints, 2))).chains(MIXED.design, 1, 1)
+        _core.grow_trees(native_design(MIXED.design), prior, 1, 1)
