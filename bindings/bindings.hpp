@@ -16,6 +16,7 @@ nb::dict forest_to_dict(Forest forest);
 ForestView forest_view(const nb::dict& arrays);
 
 void bind_cart(nb::module_& module);
+void bind_knowledge(nb::module_& module);
 void bind_predict(nb::module_& module);
 void bind_programs(nb::module_& module);
 void bind_slp(nb::module_& module);

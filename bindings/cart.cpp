@@ -27,8 +27,11 @@ void bind_chain(nb::module_& module, const char* name) {
 void bind_cart(nb::module_& module) {
   nb::class_<GrowTree>(module, "GrowTree")
       .def(
-          "__init__", [](GrowTree* self, double alpha, double beta, Row min_leaf, bool by_column) { new (self) GrowTree{alpha, beta, min_leaf, by_column}; },
-          nb::arg("alpha"), nb::arg("beta"), nb::arg("min_leaf"), nb::arg("by_column"));
+          "__init__",
+          [](GrowTree* self, double alpha, double beta, Row min_leaf, bool by_column, const Knowledge& knowledge, std::vector<std::vector<double>> cuts) {
+            new (self) GrowTree{alpha, beta, min_leaf, by_column, knowledge, std::move(cuts)};
+          },
+          nb::arg("alpha"), nb::arg("beta"), nb::arg("min_leaf"), nb::arg("by_column"), nb::arg("knowledge"), nb::arg("cuts"));
   nb::enum_<Proposal>(module, "Proposal")
       .value("uc", Proposal::uc)
       .value("q0", Proposal::q0)

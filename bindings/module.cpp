@@ -66,6 +66,7 @@ NB_MODULE(_core, module) {
       .def("seek", &Stream::seek)
       .def_prop_ro("position", &Stream::position);
 
+  bind_knowledge(module);
   bind_cart(module);
   bind_predict(module);
   bind_slp(module);

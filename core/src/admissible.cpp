@@ -149,9 +149,4 @@ Rule nth_rule(const Column& column, std::uint32_t feature, const ColumnRules& ru
   return rule;
 }
 
-Rule draw_rule(const Column& column, std::uint32_t feature, const ColumnRules& rules, std::span<const Row> rows, Row min_leaf, Stream& stream,
-               AdmissibleBuffers& buffers) {
-  return nth_rule(column, feature, rules, rows, min_leaf, stream.below(rules.count), buffers);
-}
-
 }  // namespace baytree

@@ -1,8 +1,9 @@
 #include "baytree/knowledge.hpp"
 
 #include <algorithm>
-#include <cmath>
+#include <functional>
 #include <limits>
+#include <numeric>
 #include <string>
 
 #include "baytree/error.hpp"
@@ -10,13 +11,14 @@
 namespace baytree {
 
 Restrictions::Restrictions(const Knowledge& knowledge, const Design& design, std::span<const std::vector<double>> cuts) : features_(design.columns.size()) {
-  if (cuts.size() != features_) throw InputError("knowledge: cut values of " + std::to_string(cuts.size()) + " columns for " + std::to_string(features_));
   read_limits(knowledge);
+  read_only(knowledge);
   read_groups(knowledge);
   read_boxes(knowledge, design, cuts);
   read_weights(knowledge);
   look_above_ = !knowledge.below_feature.empty() || !knowledge.interacting.empty();
-  free_ = !look_above_ && boxes_ == 0 && !knowledge.max_depth && knowledge.forbidden.empty() && knowledge.below_depth.empty();
+  follow_paths_ = look_above_ || boxes_ != 0;
+  free_ = !follow_paths_ && !knowledge.max_depth && knowledge.forbidden.empty() && knowledge.below_depth.empty() && only_.empty();
 }
 
 void Restrictions::check(std::uint32_t feature) const {
@@ -42,6 +44,20 @@ void Restrictions::read_limits(const Knowledge& knowledge) {
   for (const std::uint32_t feature : knowledge.required) check(feature);
 }
 
+void Restrictions::read_only(const Knowledge& knowledge) {
+  for (const auto& [depth, features] : knowledge.only) {
+    const auto same_depth = [at = depth](const OnlyAt& other) { return other.depth == at; };
+    auto entry = std::find_if(only_.begin(), only_.end(), same_depth);
+    if (entry == only_.end()) entry = only_.insert(entry, {depth, std::vector<bool>(features_, true)});
+    std::vector<bool> listed(features_);
+    for (const std::uint32_t feature : features) {
+      check(feature);
+      listed[feature] = true;
+    }
+    for (std::size_t feature = 0; feature < features_; ++feature) entry->allowed[feature] = entry->allowed[feature] && listed[feature];
+  }
+}
+
 void Restrictions::read_groups(const Knowledge& knowledge) {
   if (knowledge.interacting.empty()) return;
   const std::size_t others = knowledge.interacting.size();
@@ -62,6 +78,8 @@ void Restrictions::read_groups(const Knowledge& knowledge) {
 void Restrictions::read_boxes(const Knowledge& knowledge, const Design& design, std::span<const std::vector<double>> cuts) {
   if (knowledge.boxes.size() > max_boxes)
     throw InputError("knowledge: " + std::to_string(knowledge.boxes.size()) + " boxes; at most " + std::to_string(max_boxes) + " are possible");
+  if (!knowledge.boxes.empty() && cuts.size() != features_)
+    throw InputError("knowledge: cut values of " + std::to_string(cuts.size()) + " columns for " + std::to_string(features_));
   sides_.assign(features_, 0);
   box_cuts_.resize(features_);
   for (std::size_t number = 0; number < knowledge.boxes.size(); ++number) {
@@ -73,6 +91,8 @@ void Restrictions::read_boxes(const Knowledge& knowledge, const Design& design, 
       if (design.columns[feature].categorical) throw InputError(name + ": its sides must be of numeric features");
       if ((sides_[feature] & box) != 0) throw InputError(name + ": two sides of feature " + std::to_string(feature));
       if (!(min <= max)) throw InputError(name + ": its smallest value must not exceed its largest");
+      if (cuts[feature].size() != std::max(design.columns[feature].observed, 1u) - 1)
+        throw InputError(name + ": " + std::to_string(cuts[feature].size()) + " cut values of feature " + std::to_string(feature));
       sides_[feature] |= box;
       const auto cuts_below = [&values = cuts[feature]](double x) {
         return static_cast<std::uint32_t>(std::lower_bound(values.begin(), values.end(), x) - values.begin());
@@ -89,6 +109,9 @@ void Restrictions::read_weights(const Knowledge& knowledge) {
     throw InputError("knowledge: " + std::to_string(weights_.size()) + " weights for " + std::to_string(features_) + " columns");
   for (const double weight : weights_)
     if (!(weight > 0.0 && weight < infinity)) throw InputError("knowledge: weights must be positive and finite");
+  // A column has fewer than 2^63 rules, each of which may count with its column's weight.
+  if (!(std::accumulate(weights_.begin(), weights_.end(), 0.0) * 0x1p63 < infinity)) throw InputError("knowledge: the weights are too large to be summed");
+  weighted_ = std::adjacent_find(weights_.begin(), weights_.end(), std::not_equal_to<>()) != weights_.end();
 }
 
 std::uint64_t Restrictions::boxes_left(std::uint64_t boxes, const Rule& rule) const {
@@ -97,6 +120,11 @@ std::uint64_t Restrictions::boxes_left(std::uint64_t boxes, const Rule& rule) co
   for (const BoxCuts& cuts : box_cuts_[rule.feature])
     if (rule.cut >= cuts.end) left |= boxes & cuts.box;
   return left;
+}
+
+bool Restrictions::may_lie_at(std::uint32_t depth, std::uint32_t feature) const {
+  if (depth >= depth_[feature]) return false;
+  return std::all_of(only_.begin(), only_.end(), [&](const OnlyAt& only) { return only.depth != depth || only.allowed[feature]; });
 }
 
 bool Restrictions::may_follow(std::span<const std::uint32_t> above, std::uint32_t feature) const {
@@ -111,7 +139,7 @@ bool Restrictions::may_follow(std::span<const std::uint32_t> above, std::uint32_
 }
 
 Freedom Restrictions::restricted(const Situation& situation, std::uint32_t feature) const {
-  if (situation.depth >= depth_[feature] || (situation.boxes & ~sides_[feature]) != 0) return Freedom::none;
+  if (!may_lie_at(situation.depth, feature) || (situation.boxes & ~sides_[feature]) != 0) return Freedom::none;
   if (look_above_ && !may_follow(situation.above, feature)) return Freedom::none;
   return situation.boxes == 0 ? Freedom::all : Freedom::some;
 }

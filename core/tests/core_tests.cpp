@@ -38,6 +38,10 @@ struct Table {
     }
     design.columns.push_back({.codes = std::span<const std::uint16_t>(wide[0]), .observed = 1000});
     design.rows = rows;
+    for (const Column& column : design.columns) {
+      auto& values_of_cuts = cuts.emplace_back(column.categorical ? 0 : column.observed - 1);
+      std::iota(values_of_cuts.begin(), values_of_cuts.end(), 0.0);
+    }
     for (Row row = 0; row < rows; ++row) {
       classes.push_back(static_cast<std::int32_t>(stream.below(3)));
       values.push_back(stream.uniform());
@@ -56,6 +60,7 @@ struct Table {
   std::vector<std::vector<std::uint16_t>> wide;
   std::vector<std::int32_t> classes;
   std::vector<double> values, weights;
+  std::vector<std::vector<double>> cuts;
   Design design;
 };
 
@@ -125,7 +130,7 @@ void test_admissible(const Table& table) {
         CHECK(rules.count == (rows.size() < 2 * min_leaf ? 0 : count_by_trying(column, rows, min_leaf)));
         CHECK(has_rule(column, rows, min_leaf, buffers) == (rules.count > 0));
         if (rules.count == 0) continue;
-        const Rule rule = draw_rule(column, j, rules, rows, min_leaf, stream, buffers);
+        const Rule rule = nth_rule(column, j, rules, rows, min_leaf, stream.below(rules.count), buffers);
         const auto left = with_test(column, rule, [&](auto test) { return std::count_if(rows.begin(), rows.end(), test); });
         CHECK(left >= min_leaf && rows.size() - left >= min_leaf);
       }
@@ -157,14 +162,18 @@ void check_state(Chain<Leaf>& chain, const Table& table, Row min_leaf) {
   CHECK(chain.log_likelihood() == log_likelihood && std::abs(chain.log_prior() - log_prior) < 1e-9 && count_points(chain.nodes()) == points);
 }
 
+Mixture every_proposal() {
+  std::vector<Component> components;
+  for (Proposal proposal : {Proposal::uc, Proposal::q0, Proposal::cycle, Proposal::birth_death, Proposal::change, Proposal::swap})
+    components.push_back({.proposal = proposal, .last = 5});
+  return Mixture(components);
+}
+
 template <class Leaf>
 void test_chain(const Table& table, const Leaf& leaf) {
   for (bool by_column : {true, false})
     for (Row min_leaf : {1u, 5u, 20u}) {
-      std::vector<Component> components;
-      for (Proposal proposal : {Proposal::uc, Proposal::q0, Proposal::cycle, Proposal::birth_death, Proposal::change, Proposal::swap})
-        components.push_back({.proposal = proposal, .last = 5});
-      Chain<Leaf> chain(table.design, leaf, {.alpha = 0.95, .beta = 0.5, .min_leaf = min_leaf, .by_column = by_column}, Mixture(components), 1.0, 11, 0);
+      Chain<Leaf> chain(table.design, leaf, {.alpha = 0.95, .beta = 0.5, .min_leaf = min_leaf, .by_column = by_column}, every_proposal(), 1.0, 11, 0);
       for (int block = 0; block < 20; ++block) {
         chain.advance(50);
         check_state(chain, table, min_leaf);
@@ -182,6 +191,59 @@ void test_chain(const Table& table, const Leaf& leaf) {
       predictor.apply(codes, 30, leaves);
       CHECK(*std::max_element(leaves.begin(), leaves.end()) < static_cast<std::int64_t>(predictor.leaves()));
     }
+}
+
+/// Every kind of knowledge alone, and all together. That a tree restored from its bare rules has the same prior and the same choice points shows that what lies
+/// above a node is the same by every way that leads there.
+void test_knowledge(const Table& table) {
+  const GaussianLeaf leaf(table.values, {}, {0.5, 0.1, 3.0, 0.05});
+  const Box low{{{0, -infinity, 1.5}, {2, 0.5, infinity}, {6, 100.0, 300.0}}}, high{{{0, 2.5, 3.0}, {6, 500.0, infinity}}};
+  Knowledge all{.max_depth = 6,
+                .forbidden = {3},
+                .below_depth = {{4, 3}},
+                .below_feature = {{5, 4}},
+                .only = {{0, {0, 6}}, {0, {0, 6, 5}}, {2, {0, 2, 4, 5, 6}}},
+                .interacting = {{0, 2, 6}, {0, 4, 5, 6}},
+                .boxes = {low, high},
+                .weights = {1.0, 2.0, 0.5, 1.0, 3.0, 0.1, 4.0},
+                .max_leaves = 8};
+  const Knowledge cases[] = {{.max_depth = 2},
+                             {.forbidden = {0, 6}},
+                             {.below_depth = {{6, 1}, {5, 0}}},
+                             {.below_feature = {{6, 6}, {0, 2}}},
+                             {.only = {{0, {2, 3}}, {1, {6}}}},
+                             {.interacting = {{0, 6}, {3, 6}, {2}}},
+                             {.boxes = {low}},
+                             {.boxes = {low, high}},
+                             {.weights = {1.0, 2.0, 0.5, 1.0, 3.0, 0.1, 4.0}},
+                             {.max_leaves = 3},
+                             all};
+  for (const Knowledge& knowledge : cases)
+    for (bool by_column : {true, false}) {
+      const GrowTree prior{.alpha = 0.95, .beta = 0.5, .min_leaf = 5, .by_column = by_column, .knowledge = knowledge, .cuts = table.cuts};
+      Chain<GaussianLeaf> chain(table.design, leaf, prior, every_proposal(), 0.0, 3, 0);
+      std::size_t largest = 1;
+      for (int block = 0; block < 20; ++block) {
+        chain.advance(50);
+        check_state(chain, table, 5);
+        largest = std::max(largest, chain.nodes().size());
+        for (const Node& node : chain.nodes()) CHECK(node.is_leaf() || !knowledge.max_depth || node.depth < *knowledge.max_depth);
+        CHECK(!knowledge.max_leaves || chain.nodes().size() / 2 < *knowledge.max_leaves);
+      }
+      CHECK(largest > 3);
+    }
+  const auto start = [&](const Knowledge& knowledge, double alpha) {
+    const GrowTree prior{.alpha = alpha, .beta = 0.0, .min_leaf = 5, .knowledge = knowledge, .cuts = {}};
+    return Chain<GaussianLeaf>(table.design, leaf, prior, every_proposal(), 1.0, 3, 0);
+  };
+  CHECK(!throws([&] { start({.max_leaves = 1}, 0.95); }) && throws([&] { start({.max_leaves = 0}, 0.95); }));
+  CHECK(throws([&] { start({.boxes = {low}}, 0.95); }));
+  // Trees that knowledge excludes cannot be gone to.
+  const auto goes_to = [&](const Knowledge& knowledge) {
+    const Nodes tree{{.rule = {.feature = 0, .cut = 2}, .size = 3}, {}, {}};
+    return !throws([&] { start(knowledge, 0.95).restore(tree); });
+  };
+  CHECK(goes_to({}) && goes_to({.max_leaves = 2}) && !goes_to({.max_leaves = 1}) && !goes_to({.forbidden = {0}}) && !goes_to({.max_depth = 0}));
 }
 
 void test_damaged_forests(const Table& table) {
@@ -267,6 +329,7 @@ int main() {
   test_chain(table, CategoricalLeaf(table.classes, table.weights, 3, 0.5));
   test_chain(table, GaussianLeaf(table.values, {}, {0.5, 0.1, 3.0, 0.05}));
   test_chain(table, GaussianLeaf(table.values, table.weights, {0.5, 0.1, 3.0, 0.05}));
+  test_knowledge(table);
   test_damaged_forests(table);
   test_slp();
   std::printf("core: %d checks hold\n", checks);

@@ -12,6 +12,7 @@
 #include "baytree/partition.hpp"
 #include "baytree/prior/node_table.hpp"
 #include "baytree/prior/program_knowledge.hpp"
+#include "baytree/rng.hpp"
 #include "checks.hpp"
 
 namespace {
@@ -70,6 +71,10 @@ Knowledge random_knowledge(Table& table) {
   if (stream.bernoulli(0.2)) knowledge.max_depth = static_cast<std::uint32_t>(stream.below(4));
   while (stream.bernoulli(0.2)) knowledge.forbidden.push_back(table.feature());
   while (stream.bernoulli(0.3)) knowledge.below_depth.push_back({table.feature(), static_cast<std::uint32_t>(stream.below(4))});
+  while (stream.bernoulli(0.3)) {
+    auto& only = knowledge.only.emplace_back(Knowledge::Only{.depth = static_cast<std::uint32_t>(stream.below(4))});
+    for (std::uint64_t members = stream.below(8); members > 0; --members) only.features.push_back(table.feature());
+  }
   while (stream.bernoulli(0.4)) knowledge.below_feature.push_back({table.feature(), table.feature()});
   if (stream.bernoulli(0.3)) {
     knowledge.interacting.resize(stream.bernoulli(0.5) ? 3 : 130);  // more than one word of groups
@@ -146,6 +151,8 @@ bool is_allowed(const Knowledge& knowledge, const std::vector<Step>& path, std::
   if (contains(knowledge.forbidden, feature)) return false;
   for (const auto& [below, depth] : knowledge.below_depth)
     if (below == feature && path.size() >= depth) return false;
+  for (const auto& [depth, features] : knowledge.only)
+    if (path.size() == depth && !contains(features, feature)) return false;
   for (const auto& [below, above] : knowledge.below_feature)
     for (const Step& step : path)
       if (below == feature && above == step.feature) return false;
@@ -317,6 +324,8 @@ void test_knowledge_that_does_not_fit() {
   const auto refuses = [&](const Knowledge& knowledge) { return throws([&] { NodeTable(table.design, table.vocabulary, knowledge, 5); }); };
   CHECK(!refuses({}) && throws([&] { NodeTable(table.design, table.vocabulary, {}, 0); }));
   CHECK(refuses({.forbidden = {7}}) && refuses({.below_depth = {{7, 1}}}) && refuses({.below_feature = {{0, 7}}}) && refuses({.interacting = {{0, 7}}}));
+  CHECK(refuses({.only = {{0, {7}}}}) && !refuses({.only = {{0, {}}, {0xffffffff, {6}}}}));
+  CHECK(refuses({.weights = std::vector<double>(7, 1e300)}) && !refuses({.weights = std::vector<double>(7, 1e280)}));
   CHECK(refuses({.required = {7}}) && refuses({.weights = {1.0}}) && refuses({.weights = std::vector<double>(7, 0.0)}));
   CHECK(refuses({.boxes = {Box{{{7, 0.0, 1.0}}}}}) && refuses({.boxes = {Box{{{2, 0.0, 1.0}}}}}) && refuses({.boxes = {Box{{{0, 1.0, 0.0}}}}}));
   CHECK(refuses({.boxes = {Box{{{0, 0.0, 1.0}, {0, 0.0, 1.0}}}}}) && refuses({.boxes = std::vector<Box>(65)}) && !refuses({.boxes = std::vector<Box>(64)}));
@@ -342,13 +351,15 @@ void test_facts() {
   read("cart(leaf).", min_leaf, problems);
   CHECK(min_leaf == 5 && problems.empty());
   const Knowledge all = read(
-      "min_leaf(7). max_depth(3.0). max_leaves(6). forbid(colour). forbid_below(age, 2). forbid_below(x2, age). interaction([age, 'Income']). require(age). "
+      "min_leaf(7). max_depth(3.0). max_leaves(6). forbid(colour). forbid_below(age, 2). forbid_below(x2, age). interaction([age, 'Income']). only(1, [colour, "
+      "x1]). require(age). "
       "weight(age, 3). weight(x1, 0.5). const_class_probs(young, age, -inf, 20). const_class_probs(young, x1, -1, 2.5). const_class_probs(rich, x2, 128, inf). "
       "const_class_probs(young, age, - 3, 40).",
       min_leaf, problems);
   CHECK(problems.empty() && min_leaf == 7 && all.max_depth == 3u && all.max_leaves == 6u);
   CHECK(all.forbidden == std::vector{2u} && all.required == std::vector{0u} && all.interacting == (std::vector<std::vector<std::uint32_t>>{{0, 1}}));
   CHECK(all.below_depth.size() == 1 && all.below_depth[0].feature == 0 && all.below_depth[0].depth == 2);
+  CHECK(all.only.size() == 1 && all.only[0].depth == 1 && all.only[0].features == (std::vector{2u, 3u}));
   CHECK(all.below_feature.size() == 1 && all.below_feature[0].feature == 1 && all.below_feature[0].above == 0);
   CHECK(all.weights == (std::vector{3.0, 1.0, 1.0, 0.5}));
   const auto is = [](const Box::Side& side, std::uint32_t feature, double min, double max) {
@@ -386,6 +397,11 @@ void test_wrong_facts() {
       {"interaction(age).", "age must be a list of features", 13},
       {"interaction([]).", "[] must be a list of features", 13},
       {"interaction([age, color]).", "there is no column color; did you mean colour?", 19},
+      {"only(age, [age]).", "age must be a whole number of at least 0", 6},
+      {"only(0, age).", "age must be a list of features, as in only(0, [a, b])", 9},
+      {"only(0, []).", "[] must be a list of features", 9},
+      {"only(0, [age, color]).", "there is no column color; did you mean colour?", 15},
+      {"only(0, [age]) :- true.", "only/2 states a constraint", 1},
       {"weight(age, 0).", "0 must be a positive number", 13},
       {"weight(age, inf).", "inf must be a positive number", 13},
       {"weight(age, heavy).", "heavy must be a positive number", 13},

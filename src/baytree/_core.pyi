@@ -24,8 +24,32 @@ class Stream:
 
 def philox(counter: Sequence[int], key: Sequence[int]) -> list[int]: ...
 
+class Knowledge:
+    def __init__(
+        self,
+        *,
+        max_depth: int | None = None,
+        max_leaves: int | None = None,
+        forbidden: Sequence[int] = [],
+        below_depth: Sequence[tuple[int, int]] = [],
+        below_feature: Sequence[tuple[int, int]] = [],
+        only: Sequence[tuple[int, Sequence[int]]] = [],
+        interacting: Sequence[Sequence[int]] = [],
+        boxes: Sequence[Sequence[tuple[int, float, float]]] = [],
+        weights: Sequence[float] = [],
+        monotone: Sequence[int] = [],
+    ) -> None: ...
+
 class GrowTree:
-    def __init__(self, alpha: float, beta: float, min_leaf: int, by_column: bool) -> None: ...
+    def __init__(
+        self,
+        alpha: float,
+        beta: float,
+        min_leaf: int,
+        by_column: bool,
+        knowledge: Knowledge,
+        cuts: Sequence[Sequence[float]],
+    ) -> None: ...
 
 class Proposal(Enum):
     uc = 0

@@ -44,6 +44,11 @@ class Schema:
         """The names of the predictors."""
         return tuple(column.name for column in self.columns)
 
+    @property
+    def cuts(self) -> list[list[float]]:
+        """The cut points of each predictor; none of a categorical one."""
+        return [column.cuts.tolist() for column in self.columns]
+
     def encode(self, table: Any) -> np.ndarray:
         """Bin the predictors of a new table.
 

@@ -78,7 +78,7 @@ class CART:
         is_class = design.classes is not None
         if isinstance(self.prior, GrowTree):
             tree_chain: Any = _core.CategoricalChain if is_class else _core.GaussianChain
-            prior = self.prior.native()
+            prior = self.prior.native(design.schema)
             return [
                 tree_chain(native, leaf, prior, components, float(self.power), seed, replica)
                 for replica in range(chains)

@@ -25,9 +25,10 @@ def native_columns(schema: Schema) -> _core.Design:
 
 def vocabulary(schema: Schema | None) -> _core.Vocabulary:
     """What people call the columns, their cuts and their levels; empty without a schema."""
-    columns = () if schema is None else schema.columns
+    if schema is None:
+        return _core.Vocabulary([], [], [])
     return _core.Vocabulary(
-        [column.name for column in columns],
-        [[] if column.kind == "categorical" else [float(cut) for cut in column.cuts] for column in columns],
-        [[str(level) for level in column.levels] if column.kind == "categorical" else [] for column in columns],
+        schema.names,
+        schema.cuts,
+        [[str(level) for level in column.levels] if column.kind == "categorical" else [] for column in schema.columns],
     )

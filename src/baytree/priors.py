@@ -69,9 +69,13 @@ class GrowTree:
         self.knowledge.check(schema)
         return replace(self, knowledge=self.knowledge.named(schema))
 
-    def native(self) -> _core.GrowTree:
-        """The prior as the core takes it."""
-        return _core.GrowTree(float(self.alpha), float(self.beta), int(self.min_leaf), self.rule == "variable")
+    def native(self, schema: Schema) -> _core.GrowTree:
+        """The prior as the core takes it, over the columns of a table."""
+        by_column = self.rule == "variable"
+        knowledge = _core.Knowledge()
+        return _core.GrowTree(
+            float(self.alpha), float(self.beta), int(self.min_leaf), by_column, knowledge, schema.cuts
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """The prior as JSON-safe values."""

@@ -36,6 +36,7 @@ CORE_LAYERS = [
     {"partition", "forest", "slp/lexer"},
     {"admissible", "leaf/categorical", "leaf/gaussian", "slp/parser"},
     {"knowledge", "slp/program", "slp/arithmetic", "slp/writer", "slp/store"},
+    {"prior/node_rules", "prior/path"},
     {"prior/grow_tree", "prior/node_table", "slp/lint", "slp/library"},
     {"prior/program_knowledge", "proposal/move", "slp/reading", "slp/prelude"},
     {"slp/code"},

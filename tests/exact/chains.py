@@ -3,25 +3,46 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 import baytree as bt
+from baytree import _core
+from baytree.data import Schema
 from exact.agreement import Disagreement, assert_agrees
+from exact.constraints import NOTHING, Constraints, broken
 from exact.enumeration import Dirichlet, Tree
 from exact.moves import MEETING_POINTS, classes
 from exact.spaces import Space
 
 ProposalSpec = str | Mapping[str, float]
+Prior = bt.GrowTree | bt.slp.Program
 
 
-def model(space: Space, proposal: ProposalSpec, power: float = 1.0, program: bt.slp.Program | None = None) -> bt.CART:
-    """The space's prior, or a program that says the same, and its leaf model, as baytree has them."""
-    prior, leaf = space.prior, space.leaf
-    native = bt.GrowTree(alpha=prior.alpha, beta=prior.beta, min_leaf=prior.min_leaf, rule=prior.rule)
+@dataclass(frozen=True)
+class Knowing(bt.GrowTree):
+    """The native prior with constraints as the core takes them."""
+
+    constraints: Constraints = NOTHING
+
+    def native(self, schema: Schema) -> _core.GrowTree:
+        knowledge, by_column = _core.Knowledge(**self.constraints.native()), self.rule == "variable"
+        return _core.GrowTree(self.alpha, self.beta, self.min_leaf, by_column, knowledge, schema.cuts)
+
+
+def native_prior(space: Space) -> bt.GrowTree:
+    """The space's prior as baytree has it."""
+    prior = space.prior
+    return Knowing(prior.alpha, prior.beta, prior.min_leaf, prior.rule, prior.constraints)
+
+
+def model(space: Space, proposal: ProposalSpec, power: float = 1.0, prior: Prior | None = None) -> bt.CART:
+    """The space's prior, or what is said to be the same, and its leaf model, as baytree has them."""
+    leaf = space.leaf
     return bt.CART(
-        prior=program or native,
+        prior=prior or native_prior(space),
         leaf=bt.Categorical(concentration=leaf.concentration)
         if isinstance(leaf, Dirichlet)
         else bt.Gaussian(mean=leaf.mean, kappa=leaf.kappa, nu=leaf.nu, scale=leaf.scale),
@@ -40,14 +61,15 @@ def run(
     thin: int,
     seed: int,
     start: Tree | None = None,
-    program: bt.slp.Program | None = None,
+    prior: Prior | None = None,
 ) -> NDArray[np.int64]:
     """Draws as positions in the enumeration, (chains, draws).
 
-    Every draw must be a tree of the space and must carry the log prior and log likelihood that the enumeration gives.
+    Every draw must be a tree of the space, break no constraint, and carry the log prior and log likelihood that the
+    enumeration gives.
     """
     post = bt.sample(
-        model(space, proposal, power, program),
+        model(space, proposal, power, prior),
         space.design,
         warmup=1000,
         draws=draws,
@@ -65,6 +87,7 @@ def run(
             rules = post.trees[tree].rules
             if rules not in space.index:
                 raise Disagreement(f"a tree of prior probability zero was visited: {rules}")
+            assert not broken(space.prior.constraints, space.table.columns, rules)
             known[key] = space.index[rules]
     states = np.array([known[key] for key in keys])[at].reshape(chains, draws)
     np.testing.assert_allclose(post.log_prior, space.log_prior[states], rtol=0, atol=1e-9)

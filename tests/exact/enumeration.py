@@ -7,11 +7,13 @@ This is the reference that the samplers are held against, so it shares no code w
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
 from typing import Literal, NamedTuple, Protocol
+
+from exact.constraints import NOTHING, Constraints, Path, Step
 
 MOST_TREES = 3000
 
@@ -33,17 +35,22 @@ Tree = tuple[Rule | None, ...]
 
 @dataclass(frozen=True)
 class Column:
-    """Codes ``0 … observed - 1`` are observed values or levels; a missing value has the code ``observed``."""
+    """Codes ``0 … observed - 1`` are observed values or levels; a missing value has the code ``observed``.
+
+    ``cuts`` are the values between the codes, which only boxes ask for.
+    """
 
     kind: Literal["numeric", "categorical"]
     observed: int
     has_missing: bool
     codes: tuple[int, ...]
+    cuts: tuple[float, ...] = ()
 
     def __post_init__(self) -> None:
         seen = set(self.codes)
         assert seen <= set(range(self.observed + self.has_missing)), "a code beyond the column's own"
         assert self.has_missing == (self.observed in seen), "has_missing says whether a training row is missing"
+        assert not self.cuts or (self.kind == "numeric" and len(self.cuts) == self.observed - 1)
 
     def rules(self, feature: int) -> list[Rule]:
         """All rules of the column, whatever the node."""
@@ -58,8 +65,7 @@ class Column:
         everything = 2**levels - 1
         return [Rule(feature, 0, subset, False) for subset in range(1, everything) if subset & 1]
 
-    def goes_left(self, rule: Rule, row: int) -> bool:
-        code = self.codes[row]
+    def goes_left(self, rule: Rule, code: int) -> bool:
         if self.kind == "categorical":
             return bool(rule.subset >> code & 1)
         if self.has_missing and code == self.observed:
@@ -122,12 +128,13 @@ class NormalInverseGamma:
 
 @dataclass(frozen=True)
 class GrowTree:
-    """The prior's parameters, named as in ``baytree.GrowTree``."""
+    """The prior's parameters, named as in ``baytree.GrowTree``, and what is known about its trees."""
 
     alpha: float
     beta: float
     min_leaf: int
     rule: Literal["variable", "uniform"]
+    constraints: Constraints = NOTHING
 
     def split_probability(self, depth: int) -> float:
         return self.alpha * (1 + depth) ** -self.beta
@@ -172,7 +179,7 @@ class Table:
     def left_rows(self) -> dict[Rule, Rows]:
         """For each rule of the table, all the rows that it sends left."""
         return {
-            rule: frozenset(row for row in self.all_rows if column.goes_left(rule, row))
+            rule: frozenset(row for row in self.all_rows if column.goes_left(rule, column.codes[row]))
             for feature, column in enumerate(self.columns)
             for rule in column.rules(feature)
         }
@@ -203,51 +210,60 @@ class Table:
         return leaves
 
 
-def choices(table: Table, prior: GrowTree, rows: Rows) -> list[Choice]:
+def choices(table: Table, prior: GrowTree, rows: Rows, path: Path = ()) -> list[Choice]:
     """The admissible rules of a node and the probability that a split there takes each of them."""
     if len(rows) < 2 * prior.min_leaf:
         return []
-    by_column: list[list[tuple[Rule, Rows, Rows]]] = []
+    weighted: list[tuple[float, tuple[Rule, Rows, Rows]]] = []
     for feature, column in enumerate(table.columns):
-        divided = [(rule, *table.divide(rows, rule)) for rule in column.rules(feature)]
+        allowed = [rule for rule in column.rules(feature) if prior.constraints.allows(table.columns, path, rule)]
+        divided = [(rule, *table.divide(rows, rule)) for rule in allowed]
         admissible = [way for way in divided if min(len(way[1]), len(way[2])) >= prior.min_leaf]
-        if admissible:
-            by_column.append(admissible)
-    total = sum(map(len, by_column))
-    return [
-        Choice(*way, 1 / total if prior.rule == "uniform" else 1 / len(by_column) / len(admissible))
-        for admissible in by_column
-        for way in admissible
-    ]
+        alike = 1 if prior.rule == "uniform" else len(admissible)
+        weighted += [(prior.constraints.weight(feature) / alike, way) for way in admissible]
+    total = math.fsum(weight for weight, _ in weighted)
+    return [Choice(*way, weight / total) for weight, way in weighted]
 
 
 def count_trees(table: Table, prior: GrowTree) -> int:
-    """The number of trees of positive prior probability, without building them."""
-    known: dict[tuple[Rows, int], int] = {}
+    """The number of trees of positive prior probability, without building them; whatever the number of their leaves."""
+    known: dict[Hashable, int] = {}
 
-    def count(rows: Rows, depth: int) -> int:
-        if (rows, depth) not in known:
-            ways = choices(table, prior, rows)
-            split = prior.split_probability(depth) if ways else 0.0
-            known[rows, depth] = (split < 1) + (split > 0) * sum(
-                count(way.left, depth + 1) * count(way.right, depth + 1) for way in ways
+    def count(rows: Rows, path: Path) -> int:
+        here = place(prior, rows, path)
+        if here not in known:
+            ways = choices(table, prior, rows, path)
+            split = prior.split_probability(len(path)) if ways else 0.0
+            known[here] = (split < 1) + (split > 0) * sum(
+                count(way.left, (*path, Step(way.rule, True))) * count(way.right, (*path, Step(way.rule, False)))
+                for way in ways
             )
-        return known[rows, depth]
+        return known[here]
 
-    return count(table.all_rows, 0)
+    return count(table.all_rows, ())
+
+
+def place(prior: GrowTree, rows: Rows, path: Path) -> Hashable:
+    """What the prior of a subtree depends on."""
+    return (rows, len(path)) if prior.constraints == NOTHING else (rows, path)
 
 
 def enumerate_trees(table: Table, prior: GrowTree, leaf: Leaf) -> dict[Tree, Scored]:
-    """Every tree of positive prior probability, with its log prior and log marginal likelihood."""
+    """Every tree of positive prior probability, with its log prior and log marginal likelihood.
+
+    The number of leaves is a condition on the whole tree: larger trees are left out, and the others keep the log prior
+    that they have without it.
+    """
     trees = count_trees(table, prior)
     assert trees <= MOST_TREES, f"a space of {trees} trees: too many to enumerate and to visit"
-    known: dict[tuple[Rows, int], list[Scored]] = {}
+    known: dict[Hashable, list[Scored]] = {}
 
-    def subtrees(rows: Rows, depth: int) -> list[Scored]:
-        if (rows, depth) in known:
-            return known[rows, depth]
-        ways = choices(table, prior, rows)
-        split = prior.split_probability(depth) if ways else 0.0
+    def subtrees(rows: Rows, path: Path) -> list[Scored]:
+        here = place(prior, rows, path)
+        if here in known:
+            return known[here]
+        ways = choices(table, prior, rows, path)
+        split = prior.split_probability(len(path)) if ways else 0.0
         assert 0 <= split <= 1
         found = []
         if split < 1:
@@ -255,7 +271,9 @@ def enumerate_trees(table: Table, prior: GrowTree, leaf: Leaf) -> dict[Tree, Sco
         if split > 0:
             for way in ways:
                 log_choice = math.log(split) + math.log(way.probability)
-                for left, right in product(subtrees(way.left, depth + 1), subtrees(way.right, depth + 1)):
+                lefts = subtrees(way.left, (*path, Step(way.rule, True)))
+                rights = subtrees(way.right, (*path, Step(way.rule, False)))
+                for left, right in product(lefts, rights):
                     found.append(
                         Scored(
                             (way.rule, *left.tree, *right.tree),
@@ -263,12 +281,13 @@ def enumerate_trees(table: Table, prior: GrowTree, leaf: Leaf) -> dict[Tree, Sco
                             left.log_likelihood + right.log_likelihood,
                         )
                     )
-        known[rows, depth] = found
+        known[here] = found
         return found
 
-    result = {scored.tree: scored for scored in subtrees(table.all_rows, 0)}
+    result = {scored.tree: scored for scored in subtrees(table.all_rows, ())}
     assert len(result) == trees, "two derivations of one tree"
-    return result
+    most = prior.constraints.max_leaves
+    return {tree: scored for tree, scored in result.items() if most is None or leaves(tree) <= most}
 
 
 def leaves(tree: Tree) -> int:

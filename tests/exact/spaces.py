@@ -13,6 +13,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from exact.constraints import Constraints
 from exact.enumeration import (
     Column,
     Dirichlet,
@@ -130,13 +131,14 @@ class Space:
             assert codes.tolist() == list(mine.codes)
             assert (column.kind == "categorical") == (mine.kind == "categorical")
             assert (column.observed, column.has_missing) == (mine.observed, mine.has_missing)
+            assert not mine.cuts or column.cuts.tolist() == list(mine.cuts)
         assert design.y.tolist() == list(self.table.response)
         weight = design.weight
         assert (None if weight is None else tuple(weight.tolist())) == self.table.weight
 
 
-def numeric(values: tuple[Any, ...], codes: tuple[int, ...], observed: int) -> Raw:
-    return Raw(values, Column("numeric", observed, None in values, codes))
+def numeric(values: tuple[Any, ...], codes: tuple[int, ...], observed: int, cuts: tuple[float, ...] = ()) -> Raw:
+    return Raw(values, Column("numeric", observed, None in values, codes, cuts))
 
 
 def categorical(values: tuple[Any, ...], codes: tuple[int, ...], observed: int) -> Raw:
@@ -195,8 +197,8 @@ SIZES = Space(
 MISSING = Space(
     "missing",
     (
-        numeric((1.5, None, 2.5, 0.5, None, 2.5, 1.5), (1, 3, 2, 0, 3, 2, 1), 3),
-        numeric((False, True, True, False, False, True, True), (0, 1, 1, 0, 0, 1, 1), 2),
+        numeric((1.5, None, 2.5, 0.5, None, 2.5, 1.5), (1, 3, 2, 0, 3, 2, 1), 3, (1.0, 2.0)),
+        numeric((False, True, True, False, False, True, True), (0, 1, 1, 0, 0, 1, 1), 2, (0.5,)),
     ),
     (0.3, 1.9, 0.8, -0.4, 1.2, 0.1, 0.7),
     GrowTree(0.85, 1.0, 1, "variable"),
@@ -219,10 +221,13 @@ MISSING_LEVELS = Space(
 MIXED = Space(
     "mixed",
     (
-        numeric((1, 2, 3, 4, 1, 2, 3, 4, 1, 2, 3, 4), (0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3), 4),
+        numeric((1, 2, 3, 4, 1, 2, 3, 4, 1, 2, 3, 4), (0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3), 4, (1.5, 2.5, 3.5)),
         categorical(tuple("pqrpqrpqrppq"), (0, 1, 2, 0, 1, 2, 0, 1, 2, 0, 0, 1), 3),
         numeric(
-            (0.5, 0.5, None, 1.5, 1.5, None, 0.5, None, 1.5, 1.5, 0.5, 1.5), (0, 0, 2, 1, 1, 2, 0, 2, 1, 1, 0, 1), 2
+            (0.5, 0.5, None, 1.5, 1.5, None, 0.5, None, 1.5, 1.5, 0.5, 1.5),
+            (0, 0, 2, 1, 1, 2, 0, 2, 1, 1, 0, 1),
+            2,
+            (1.0,),
         ),
     ),
     (0.1, 1.4, 0.6, 1.2, -0.3, 0.9, 1.0, 1.7, 0.2, 0.5, 0.2, 1.4),
@@ -279,3 +284,59 @@ SPACES = (
     *(TIES, GAP, LEVELS, SIZES, MISSING, MISSING_LEVELS, MIXED, WEIGHTED, WEIGHTED_REAL, WIDE, FORCED, LONE),
     *UNIFORM,
 )
+
+# ---- knowledge -------------------------------------------------------------------------------------------------------
+
+
+def knowing(space: Space, name: str, constraints: Constraints, min_leaf: int, rule: Any = "variable") -> Space:
+    prior = replace(space.prior, min_leaf=min_leaf, rule=rule, constraints=constraints)
+    return replace(space, name=f"{space.name}: {name}", prior=prior)
+
+
+INF = float("inf")
+
+# Features 0 and 2 of the mixed table are numeric, with cuts 1.5, 2.5, 3.5 and 1.0, and 2 has missing values; 1 has
+# levels. The first box holds the cut 1.5 itself; the second lies in the same node as the first for a while.
+BOXES = (((0, 1.5, 2.5), (2, -INF, 0.5)), ((0, 3.0, INF), (2, -INF, 2.0)))
+
+ALONE = {
+    name: knowing(MIXED, name, constraints, 2)
+    for name, constraints in {
+        "max_depth": Constraints(max_depth=2),
+        "max_leaves": Constraints(max_leaves=3),
+        "forbidden": Constraints(forbidden=(1,)),
+        "below_depth": Constraints(below_depth=((0, 1), (1, 2))),
+        "below_feature": Constraints(below_feature=((0, 1), (2, 2))),
+        "only": Constraints(only=((0, (1, 2)), (1, (0, 2)), (1, (0, 1)))),
+        "interacting": Constraints(interacting=((0, 1), (1, 2))),
+        "interacting_rest": Constraints(interacting=((0,),)),
+        "box": Constraints(boxes=BOXES[:1]),
+        "boxes": Constraints(boxes=BOXES),
+        "weights": Constraints(max_depth=2, weights=(3.0, 0.5, 1.0)),  # of less depth, for a space of fewer trees
+    }.items()
+}
+
+TOGETHER = (
+    knowing(
+        MIXED,
+        "boxes under weights",
+        Constraints(max_depth=3, below_feature=((1, 0),), boxes=BOXES[:1], weights=(3.0, 0.5, 1.0)),
+        2,
+    ),
+    knowing(
+        MIXED,
+        "groups of few leaves",
+        Constraints(max_leaves=4, only=((0, (0, 1)), (2, (1, 2))), interacting=((0, 1), (1, 2)), weights=(1, 2, 4)),
+        2,
+        "uniform",
+    ),
+    knowing(
+        MISSING,
+        "missing values",
+        Constraints(max_leaves=5, below_depth=((1, 2),), boxes=(((0, 1.0, 1.5), (1, 0.5, 1.0)),), weights=(1.0, 2.5)),
+        1,
+        "uniform",
+    ),
+)
+
+CONSTRAINED = (*ALONE.values(), *TOGETHER)

@@ -79,7 +79,7 @@ def test_rules_of_a_column() -> None:
         Rule(0, 2, 0, False),
     }
     is_missing = Rule(0, 2, 0, False)
-    assert [missing.goes_left(is_missing, row) for row in range(4)] == [True, True, True, False]
+    assert [missing.goes_left(is_missing, code) for code in range(4)] == [True, True, True, False]
     assert Column("numeric", 1, True, (0, 1)).rules(0) == [Rule(0, 0, 0, False)]
     assert [rule.subset for rule in Column("categorical", 3, False, (0, 1, 2)).rules(0)] == [1, 3, 5]
     assert len(Column("categorical", 3, True, (0, 1, 2, 3)).rules(0)) == 7

@@ -35,7 +35,7 @@ def name(value: object) -> str:
 
 
 def agrees(space: Space, kernel: ProposalSpec, power: float, semantics: str) -> None:
-    states = run(space, kernel, power, chains=4, draws=4000, thin=15, seed=1, program=growtree(space, semantics))
+    states = run(space, kernel, power, chains=4, draws=4000, thin=15, seed=1, prior=growtree(space, semantics))
     assert_agrees(states, space.target(power), space.groupings)
 
 

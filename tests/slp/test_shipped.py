@@ -4,15 +4,16 @@ import math
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import cache
-from itertools import product
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import polars as pl
 import pytest
-from exact.enumeration import Column, GrowTree, Rows, Rule, Table, Tree, choices, leaves
-from exact.spaces import SPACES, Space
+from exact.constraints import Constraints, broken
+from exact.enumeration import Column, Dirichlet, GrowTree, Rows, Rule, Table, Tree, choices, enumerate_trees, leaves
+from exact.spaces import CONSTRAINED, SPACES, Space
 
 from baytree import InputError, datasets, slp
 from baytree.data import Design, make_design
@@ -90,18 +91,7 @@ def agree(found: Prior, expected: Prior) -> None:
     assert abs(math.fsum(found.values()) - 1) < EXACT
 
 
-# ---- the prior under local constraints, by brute force ---------------------------------------------------------------
-
-
-class Step(NamedTuple):
-    """One rule on the way from the root, and the side that the way takes."""
-
-    rule: Rule
-    left: bool
-
-
-Path = tuple[Step, ...]
-Allowed = Callable[[Path, Rule], bool]
+# ---- the same by brute force ---------------------------------------------------------------------------------------
 
 
 def table_of(design: Design) -> Table:
@@ -111,49 +101,18 @@ def table_of(design: Design) -> Table:
             column.observed,
             column.has_missing,
             tuple(codes.tolist()),
+            tuple(column.cuts.tolist()),
         )
         for column, codes in zip(design.columns, design.codes, strict=True)
     )
     return Table(columns, (0.0,) * design.rows)
 
 
-def restricted(table: Table, prior: GrowTree, allowed: Allowed, weight: Callable[[int], float]) -> Prior:
-    """The prior whose nodes choose a feature, by its weight, among those with an allowed rule, and then such a rule."""
-
-    def grow(rows: Rows, path: Path) -> Iterator[tuple[Tree, float]]:
-        ways = [way for way in choices(table, prior, rows) if allowed(path, way.rule)]
-        by_feature = defaultdict(list)
-        for way in ways:
-            by_feature[way.rule.feature].append(way)
-        split = prior.split_probability(len(path)) if ways else 0.0
-        yield (None,), 1 - split
-        for feature, its_ways in by_feature.items():
-            share = split * weight(feature) / sum(map(weight, by_feature)) / len(its_ways)
-            for way in its_ways:
-                lefts = list(grow(way.left, (*path, Step(way.rule, True))))
-                rights = list(grow(way.right, (*path, Step(way.rule, False))))
-                for (left, p), (right, q) in product(lefts, rights):
-                    yield (way.rule, *left, *right), share * p * q
-
-    return dict(grow(table.all_rows, ()))
-
-
-def used(path: Path) -> set[int]:
-    return {step.rule.feature for step in path}
-
-
-def paths(tree: Tree) -> Iterator[tuple[Path, Rule]]:
-    """Every rule of a tree with the way to it."""
-    rules = iter(tree)
-
-    def walk(path: Path) -> Iterator[tuple[Path, Rule]]:
-        rule = next(rules)
-        if rule is not None:
-            yield path, rule
-            yield from walk((*path, Step(rule, True)))
-            yield from walk((*path, Step(rule, False)))
-
-    return walk(())
+def enumerated(table: Table, prior: GrowTree) -> Prior:
+    """The probability of every tree, by the enumerator."""
+    found = enumerate_trees(table, prior, Dirichlet(1.0, 2))
+    total = math.fsum(math.exp(scored.log_prior) for scored in found.values())
+    return {tree: math.exp(scored.log_prior) / total for tree, scored in found.items()}
 
 
 @cache
@@ -200,31 +159,17 @@ def test_leaves_hold_the_rows_that_the_rules_send_there(space: Space):
         assert answer["Sizes"] == [len(rows) for rows in space.table.leaf_rows(tree)]
 
 
-LOCAL: dict[str, tuple[Allowed, Callable[[int], float]]] = {
-    "max_depth(1).": (lambda path, rule: len(path) < 1, lambda feature: 1),
-    "max_depth(0).": (lambda path, rule: False, lambda feature: 1),
-    "forbid(a). forbid(d).": (lambda path, rule: rule.feature not in (A, D), lambda feature: 1),
-    "forbid_below(b, 1).": (lambda path, rule: rule.feature != B or not path, lambda feature: 1),
-    "forbid_below(a, d).": (lambda path, rule: rule.feature != A or D not in used(path), lambda feature: 1),
-    "interaction([a, b]). interaction([b, d]).": (
-        lambda path, rule: any({rule.feature, *used(path)} <= group for group in ({A, B}, {B, D}, {C})),
-        lambda feature: 1,
-    ),
-    "weight(a, 3.0). weight(d, 0.5).": (lambda path, rule: True, lambda feature: {A: 3, D: 0.5}.get(feature, 1)),
-    "weight(x2, 4). forbid_below(x1, x2). max_depth(2).": (
-        lambda path, rule: len(path) < 2 and (rule.feature != A or B not in used(path)),
-        lambda feature: 4 if feature == B else 1,
-    ),
-}
-
-
-@pytest.mark.parametrize("facts", LOCAL)
-@pytest.mark.parametrize("semantics", BOTH)
-def test_a_local_constraint_restricts_what_each_node_chooses_from(facts, semantics):
-    allowed, weight = LOCAL[facts]
-    found = prior_of(f"{grown(SMALL_PRIOR)}{facts}\n", small(), semantics=semantics)
-    assert all(allowed(path, rule) for tree in found for path, rule in paths(tree))
-    agree(found, restricted(table_of(small()), SMALL_PRIOR, allowed, weight))
+@pytest.mark.parametrize("space", CONSTRAINED, ids=lambda space: space.name)
+def test_facts_are_the_constraints_of_the_native_prior(space: Space):
+    # Where the feature is left open, split/5 counts all rules alike, whatever the weights of the features.
+    prior = replace(space.prior, rule="variable") if space.prior.constraints.weights else space.prior
+    expected, text = enumerated(space.table, prior), grown(prior)
+    with pytest.raises(AssertionError):
+        agree(prior_of(text, space.design), expected)
+    text += prior.constraints.facts(space.design.schema.names)
+    # A condition on the whole tree means another distribution where choices are taken back.
+    for semantics in BOTH if prior.constraints.max_leaves is None else ("reject",):
+        agree(prior_of(text, space.design, semantics=semantics), expected)
 
 
 WHOLE: dict[str, Callable[[Tree], bool]] = {
@@ -239,7 +184,7 @@ WHOLE: dict[str, Callable[[Tree], bool]] = {
 def test_a_condition_on_the_whole_tree(facts, semantics):
     text, holds = f"{grown(SMALL_PRIOR)}{facts}\n", WHOLE[facts]
     found = prior_of(text, small(), slp.Program(text).tree_goal, semantics)
-    free = restricted(table_of(small()), SMALL_PRIOR, lambda path, rule: True, lambda feature: 1)
+    free = enumerated(table_of(small()), SMALL_PRIOR)
     kept = {tree: probability for tree, probability in free.items() if holds(tree)}
     assert 0 < len(kept) < len(free)
     assert found.keys() == kept.keys()
@@ -251,10 +196,9 @@ def test_a_condition_on_the_whole_tree(facts, semantics):
 
 # ---- boxes.slp -------------------------------------------------------------------------------------------------------
 
-Box = dict[int, tuple[float, float]]
-FIGURE_1: tuple[Box, ...] = (
-    {1: (-math.inf, 127), 7: (-math.inf, 28)},
-    {1: (128, math.inf), 5: (-math.inf, 29.8)},
+FIGURE_1 = (
+    ((1, -math.inf, 127.0), (7, -math.inf, 28.0)),
+    ((1, 128.0, math.inf), (5, -math.inf, 29.8)),
 )
 
 
@@ -272,40 +216,6 @@ def eight_columns() -> Design:
     return make_design(frame, [0, 1] * 6, task="classification")
 
 
-def keeps_boxes(design: Design, boxes: tuple[Box, ...]) -> Allowed:
-    """Whether a rule leaves every box that the node holds on one side."""
-
-    def side(box: Box, rule: Rule) -> str:
-        low, high = box.get(rule.feature, (-math.inf, math.inf))
-        cut = design.columns[rule.feature].cuts[rule.cut]
-        return "left" if high <= cut else "right" if low > cut else "both"
-
-    def holds(path: Path, box: Box) -> bool:
-        return all(side(box, step.rule) == ("left" if step.left else "right") for step in path)
-
-    return lambda path, rule: all(side(box, rule) != "both" for box in boxes if holds(path, box))
-
-
-def leaf_of(design: Design, tree: Tree, point: list[float]) -> int:
-    """Which leaf, counted from the left, a point of predictor space lies in."""
-    rules, place = iter(tree), 0
-
-    def skip() -> int:
-        return 1 if next(rules) is None else skip() + skip()
-
-    while (rule := next(rules)) is not None:
-        if point[rule.feature] > design.columns[rule.feature].cuts[rule.cut]:
-            place += skip()
-    return place
-
-
-def corners(box: Box) -> Iterator[list[float]]:
-    far = 1e9
-    sides = [box.get(feature, (-far, far)) for feature in range(8)]
-    for corner in product(*({max(low, -far), min(high, far)} for low, high in sides)):
-        yield list(corner)
-
-
 def test_boxes_is_growtree_with_the_facts_of_figure_1():
     facts = """const_class_probs(box28,x2,-inf,127).
 const_class_probs(box28,x8,-inf,28).
@@ -321,18 +231,17 @@ def statements(text: str) -> str:
 
 @pytest.mark.parametrize("which", [(0, 1), (0,), (1,)], ids=str)
 def test_no_tree_cuts_a_box_and_else_all_is_as_before(which):
-    design, boxes = eight_columns(), tuple(FIGURE_1[number] for number in which)
-    prior = GrowTree(0.95, 1.0, 2, "variable")
+    design, table = eight_columns(), table_of(eight_columns())
+    constraints = Constraints(boxes=tuple(FIGURE_1[number] for number in which))
+    prior = GrowTree(0.95, 1.0, 2, "variable", constraints)
     text = grown(prior, BOXES)
     for number, name in enumerate(("box28", "box26")):
         if number not in which:
             text = re.sub(rf"const_class_probs\({name},.*\n", "", text)
     found = prior_of(text, design)
-    agree(found, restricted(table_of(design), prior, keeps_boxes(design, boxes), lambda feature: 1))
+    agree(found, enumerated(table, prior))
     assert max(map(leaves, found)) > 2
-    for tree in found:
-        for box in boxes:
-            assert len({leaf_of(design, tree, corner) for corner in corners(box)}) == 1
+    assert not any(broken(constraints, table.columns, tree) for tree in found)
     if which == (0, 1):
         assert {(tree[0].feature, design.columns[1].cuts[tree[0].cut]) for tree in found if tree[0]} == {(1, 127.5)}
 
@@ -342,10 +251,9 @@ def test_no_drawn_tree_cuts_a_box():
     values = rng.normal([0, 127, 0, 0, 0, 30, 0, 28], [1, 20, 1, 1, 1, 3, 1, 9], (400, 8)).round(1)
     design = make_design(values, rng.integers(2, size=400), task="classification", names=list("abcdefgh"))
     drawn = slp.load("boxes.slp").sample("cart(T)", n=300, seed=2, data=design)
+    columns = table_of(design).columns
     for term in drawn:
-        tree = tree_of(design, term)
-        for box in FIGURE_1:
-            assert len({leaf_of(design, tree, corner) for corner in corners(box)}) == 1
+        assert not broken(Constraints(boxes=FIGURE_1), columns, tree_of(design, term))
     assert len({tree_of(design, term) for term in drawn}) > 100
 
 

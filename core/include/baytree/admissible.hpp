@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "baytree/design.hpp"
-#include "baytree/rng.hpp"
 #include "baytree/tree.hpp"
 
 namespace baytree {
@@ -32,9 +31,5 @@ bool has_rule(const Column& column, std::span<const Row> rows, Row min_leaf, Adm
 /// right first; level sets are in the order of their levels, a set with the first level where two differ before the one without it.
 Rule nth_rule(const Column& column, std::uint32_t feature, const ColumnRules& rules, std::span<const Row> rows, Row min_leaf, std::uint64_t n,
               AdmissibleBuffers& buffers);
-
-/// One of the column's admissible rules, uniformly; there must be one.
-Rule draw_rule(const Column& column, std::uint32_t feature, const ColumnRules& rules, std::span<const Row> rows, Row min_leaf, Stream& stream,
-               AdmissibleBuffers& buffers);
 
 }  // namespace baytree

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cmath>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -29,7 +30,12 @@ class Chain {
     if (leaf.rows() != design.rows) throw InputError("the response and the columns have different numbers of rows");
     if (!(power >= 0.0 && power < infinity)) throw InputError("power must be 0 or more");
     clear();
-    grower_.regrow(tree_, 0, split_point, stream_, candidate_);
+    std::uint64_t attempts = 0;
+    do {
+      if (++attempts > most_attempts)
+        throw InputError("max_leaves: none of " + std::to_string(most_attempts) + " trees drawn from the prior is so small; raise it, or lower alpha");
+      grower_.regrow(tree_, 0, split_point, stream_, candidate_);
+    } while (!is_small_enough());
     evaluate_leaves();
     accept();
   }
@@ -49,7 +55,7 @@ class Chain {
   double log_likelihood() const { return log_likelihood_; }
   double log_prior() {
     double sum = 0.0;
-    for (Node& node : tree_.nodes) sum += grower_.log_prior(node, rows_of(node));
+    for (std::size_t i = 0; i < tree_.nodes.size(); ++i) sum += grower_.log_prior(tree_, i);
     return sum;
   }
   const Nodes& nodes() const { return tree_.nodes; }
@@ -64,8 +70,9 @@ class Chain {
   /// Goes to a tree given by rules and sizes; throws InputError where the prior could not have grown it.
   void restore(const Nodes& pattern) {
     clear();
-    if (!grower_.plant(tree_, 0, pattern, candidate_)) throw InputError("tree: a leaf would hold fewer than min_leaf rows");
-    for (Node& node : candidate_.nodes) grower_.assess(node, candidate_.rows_of(node));
+    if (!grower_.plant(tree_, 0, pattern, candidate_)) throw InputError("tree: a leaf would hold fewer than min_leaf rows, or a constraint forbids a rule");
+    if (!is_small_enough()) throw InputError("tree: it has more leaves than max_leaves allows");
+    grower_.assess(tree_, candidate_);
     evaluate_leaves();
     accept();
     if (log_prior() == -infinity) throw InputError("tree: it has prior probability 0");
@@ -82,6 +89,8 @@ class Chain {
   }
 
  private:
+  static constexpr std::uint64_t most_attempts = 100'000;
+
   std::span<const Row> rows_of(const Node& node) const { return {tree_.rows.data() + node.begin, node.rows()}; }
 
   /// A single leaf with all rows, not yet evaluated.
@@ -91,7 +100,13 @@ class Chain {
     for (Row row = 0; row < n; ++row) tree_.rows[row] = row;
     candidate_.rows.resize(n);
     tree_.nodes.assign(1, Node{.end = n});
-    grower_.assess(tree_.nodes[0], tree_.rows);
+    grower_.assess(tree_, 0);
+  }
+
+  /// Conditions the prior on the whole tree: whether it would have no more leaves than it may with the candidate in.
+  bool is_small_enough() const {
+    const std::size_t nodes = tree_.nodes.size() - tree_.nodes[candidate_.at].size + candidate_.nodes.size();
+    return !grower_.knowledge().max_leaves || nodes / 2 < *grower_.knowledge().max_leaves;  // one leaf more than splits
   }
 
   void step() {
@@ -100,7 +115,7 @@ class Chain {
     const LogRatio log_ratio = mixture_.propose(component, move);
     if (!log_ratio) return;
     const std::span<const Node> old = subtree(tree_, candidate_.at);
-    if (same_tree(old, candidate_.nodes)) return;
+    if (same_tree(old, candidate_.nodes) || !is_small_enough()) return;
     const double change = evaluate_leaves() - leaves_sum(old);
     const double log_acceptance = *log_ratio + power_ * change;
     if (!(log_acceptance >= 0.0) && !(stream_.uniform() < std::exp(log_acceptance))) return;

@@ -22,7 +22,7 @@ struct Box {
   std::vector<Side> sides;  // of numeric features, each at most once
 };
 
-/// What is known about a tree before any data are seen, over feature numbers. The last two concern the whole tree; all else says which rules a node may have.
+/// What is known about a tree before any data are seen, over feature numbers. The last three concern the whole tree; all else says which rules a node may have.
 struct Knowledge {
   struct BelowDepth {
     std::uint32_t feature = 0, depth = 0;
@@ -30,17 +30,23 @@ struct Knowledge {
   struct BelowFeature {
     std::uint32_t feature = 0, above = 0;
   };
+  struct Only {
+    std::uint32_t depth = 0;
+    std::vector<std::uint32_t> features;
+  };
 
   std::optional<std::uint32_t> max_depth;               // no node this deep is split; the root has depth 0
   std::vector<std::uint32_t> forbidden;                 // these features are not used
   std::vector<BelowDepth> below_depth;                  // the feature is not used at this depth or deeper
   std::vector<BelowFeature> below_feature;              // the feature is not used below a split on the other
+  std::vector<Only> only;                               // at this depth no other feature is used; several of one depth intersect
   std::vector<std::vector<std::uint32_t>> interacting;  // the features of a path lie in one of these groups; those in none of them are one more group
   std::vector<Box> boxes;
   std::vector<double> weights;  // for choosing a feature; none means that all weigh the same
 
   std::optional<std::uint64_t> max_leaves;
-  std::vector<std::uint32_t> required;  // each is used somewhere
+  std::vector<std::int32_t> monotone;   // by feature −1, 0 or 1; none means that all are 0
+  std::vector<std::uint32_t> required;  // each is used somewhere; of programs only
 };
 
 /// The boxes of a node are bits of one word.
@@ -59,11 +65,15 @@ enum class Freedom : std::uint8_t { none, some, all };
 /// Knowledge in terms of codes: which rules a node may have. Nothing here depends on rows or allocates once it is built.
 class Restrictions {
  public:
-  /// `cuts` holds the cut values of every numeric column. Throws InputError where the knowledge does not fit the design.
+  /// `cuts` holds the cut values of every numeric column; without boxes it may be empty. Throws InputError where the knowledge does not fit the design.
   Restrictions(const Knowledge& knowledge, const Design& design, std::span<const std::vector<double>> cuts);
 
   bool look_above() const { return look_above_; }
+  /// Whether a node's boxes or the features above it matter; else its depth is all that has to be known.
+  bool follow_paths() const { return follow_paths_; }
   double weight(std::uint32_t feature) const { return weights_[feature]; }
+  /// Whether the weights differ.
+  bool weighted() const { return weighted_; }
   /// The root contains all boxes.
   std::uint64_t root_boxes() const { return boxes_; }
   /// Of the boxes of a node those that an allowed rule sends left; the others go right.
@@ -84,22 +94,30 @@ class Restrictions {
     std::uint64_t box;
   };
 
+  struct OnlyAt {
+    std::uint32_t depth;
+    std::vector<bool> allowed;  // by feature
+  };
+
   void read_limits(const Knowledge& knowledge);
+  void read_only(const Knowledge& knowledge);
   void read_groups(const Knowledge& knowledge);
   void read_boxes(const Knowledge& knowledge, const Design& design, std::span<const std::vector<double>> cuts);
   void read_weights(const Knowledge& knowledge);
   void check(std::uint32_t feature) const;
 
   Freedom restricted(const Situation& situation, std::uint32_t feature) const;
+  bool may_lie_at(std::uint32_t depth, std::uint32_t feature) const;
   bool may_follow(std::span<const std::uint32_t> above, std::uint32_t feature) const;
   template <class Visit>
   void for_each_range(std::uint32_t begin, std::uint32_t end, std::uint32_t feature, std::uint64_t boxes, Visit visit) const;
 
   std::size_t features_;
-  bool free_ = true, look_above_ = false;
+  bool free_ = true, look_above_ = false, follow_paths_ = false, weighted_ = false;
   std::uint64_t boxes_ = 0;
   std::vector<double> weights_;
   std::vector<std::uint32_t> depth_;                   // from this depth on the feature is not used
+  std::vector<OnlyAt> only_;                           // each depth once
   std::vector<std::vector<std::uint32_t>> not_below_;  // by feature: the splits it may not lie below
   std::vector<std::uint64_t> groups_;                  // by feature: the groups that hold it, as bits
   std::size_t group_words_ = 0;                        // words of `groups_` for each feature

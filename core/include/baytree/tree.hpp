@@ -57,6 +57,8 @@ inline void set_sizes(Nodes& nodes) {
 struct PartitionedTree {
   Nodes nodes;
   std::vector<Row> rows;
+
+  std::span<const Row> rows_of(const Node& node) const { return {rows.data() + node.begin, node.rows()}; }
 };
 
 }  // namespace baytree

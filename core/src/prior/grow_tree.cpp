@@ -4,6 +4,7 @@
 #include <bit>
 #include <cmath>
 #include <numeric>
+#include <utility>
 
 #include "baytree/error.hpp"
 #include "baytree/partition.hpp"
@@ -16,10 +17,12 @@ std::size_t count_points(std::span<const Node> nodes) {
   return points;
 }
 
-Grower::Grower(const Design& design, GrowTree prior) : design_(design), prior_(prior) {
-  if (!(prior.alpha >= 0.0 && prior.alpha <= 1.0)) throw InputError("alpha must be between 0 and 1");
-  if (!(prior.beta >= 0.0 && prior.beta < infinity)) throw InputError("beta must be 0 or more");
-  if (prior.min_leaf < 1) throw InputError("min_leaf must be 1 or more");
+Grower::Grower(const Design& design, GrowTree prior)
+    : prior_(std::move(prior)), rules_(design, prior_.min_leaf, Restrictions(prior_.knowledge, design, prior_.cuts)), columns_(design.columns.size()) {
+  if (!(prior_.alpha >= 0.0 && prior_.alpha <= 1.0)) throw InputError("alpha must be between 0 and 1");
+  if (!(prior_.beta >= 0.0 && prior_.beta < infinity)) throw InputError("beta must be 0 or more");
+  if (knowledge().max_leaves == 0u) throw InputError("max_leaves must be 1 or more");
+  std::iota(columns_.begin(), columns_.end(), 0u);
 }
 
 double Grower::split_probability(std::uint32_t depth) {
@@ -35,36 +38,37 @@ std::uint8_t Grower::split_choice(std::uint32_t depth) {
 
 double Grower::log_leaf_prior(std::uint32_t depth, bool splittable) { return splittable ? std::log1p(-split_probability(depth)) : 0.0; }
 
-bool Grower::any_rule(std::span<const Row> rows) {
-  for (const Column& column : design_.columns)
-    if (has_rule(column, rows, prior_.min_leaf, buffers_)) return true;
-  return false;
-}
-
-void Grower::choose_in_column(Node& node, std::span<const Row> rows, std::uint32_t feature, Stream& stream) {
-  const Column& column = design_.columns[feature];
-  const ColumnRules rules = column_rules(column, rows, prior_.min_leaf, buffers_);
-  node.rule = baytree::draw_rule(column, feature, rules, rows, prior_.min_leaf, stream, buffers_);
+void Grower::choose_in_column(Node& node, std::span<const Row> rows, const Situation& here, std::uint32_t feature, Stream& stream) {
+  const ColumnRules rules = rules_.column_rules(feature, rows, here);
+  node.rule = rules_.nth_rule(feature, rules, rows, here.boxes, stream.below(rules.count));
   if (rules.count > 1) node.points |= rule_point;
 }
 
-bool Grower::choose_by_column(Node& node, std::span<const Row> rows, Stream& stream) {
-  // Drawing columns without replacement until one has a rule is uniform over those that do, and seldom looks at more than one.
-  const auto p = static_cast<std::uint32_t>(design_.columns.size());
-  const auto usable = [&](std::uint32_t feature) { return has_rule(design_.columns[feature], rows, prior_.min_leaf, buffers_); };
-  auto chosen = static_cast<std::uint32_t>(stream.below(p));
+/// The place of one of these columns, drawn by their weights.
+std::size_t Grower::draw_weighted_column(std::span<const std::uint32_t> among, Stream& stream) {
+  double total = 0.0;
+  for (const std::uint32_t feature : among) total += weight(feature);
+  std::size_t place = 0;
+  for (double rest = stream.uniform() * total; place + 1 < among.size() && rest >= weight(among[place]); ++place) rest -= weight(among[place]);
+  return place;
+}
+
+bool Grower::choose_by_column(Node& node, std::span<const Row> rows, const Situation& here, Stream& stream) {
+  // Drawing columns without replacement until one has a rule is drawing among those that do, and seldom looks at more than one.
+  const auto usable = [&](std::uint32_t feature) { return rules_.has_rule(feature, rows, here); };
+  std::size_t place = draw_column(columns_, stream);
+  std::uint32_t chosen = columns_[place];
   bool another = false;
   if (usable(chosen)) {
-    for (std::uint32_t feature = 0; feature < p && !another; ++feature) another = feature != chosen && usable(feature);
+    for (std::uint32_t feature = 0; feature < columns_.size() && !another; ++feature) another = feature != chosen && usable(feature);
   } else {
-    untried_.resize(p);
-    std::iota(untried_.begin(), untried_.end(), 0u);
+    untried_ = columns_;
     bool found = false;
-    for (std::size_t place = chosen; !found;) {
+    while (!found) {
       untried_[place] = untried_.back();
       untried_.pop_back();
       if (untried_.empty()) return false;
-      place = stream.below(untried_.size());
+      place = draw_column(untried_, stream);
       chosen = untried_[place];
       found = usable(chosen);
     }
@@ -72,47 +76,51 @@ bool Grower::choose_by_column(Node& node, std::span<const Row> rows, Stream& str
       if ((another = feature != chosen && usable(feature))) break;
   }
   if (another) node.points |= column_point;
-  choose_in_column(node, rows, chosen, stream);
+  choose_in_column(node, rows, here, chosen, stream);
   return true;
 }
 
-bool Grower::choose_among_all(Node& node, std::span<const Row> rows, Stream& stream) {
+bool Grower::choose_among_all(Node& node, std::span<const Row> rows, const Situation& here, Stream& stream) {
   column_rules_.clear();
-  double total = 0.0;
-  for (const Column& column : design_.columns) {
-    column_rules_.push_back(column_rules(column, rows, prior_.min_leaf, buffers_));
-    total += static_cast<double>(column_rules_.back().count);
+  double rules = 0.0, total = 0.0;
+  for (const std::uint32_t feature : columns_) {
+    column_rules_.push_back(rules_.column_rules(feature, rows, here));
+    const auto count = static_cast<double>(column_rules_.back().count);
+    rules += count;
+    total += weight(feature) * count;
   }
-  if (total == 0.0) return false;
-  if (total > 1.0) node.points |= rule_point;
+  if (rules == 0.0) return false;
+  if (rules > 1.0) node.points |= rule_point;
   double place = stream.uniform() * total;
   std::uint32_t chosen = 0;
-  for (std::uint32_t feature = 0; feature < column_rules_.size(); ++feature) {
-    const auto count = static_cast<double>(column_rules_[feature].count);
-    if (count == 0.0) continue;
+  for (const std::uint32_t feature : columns_) {
+    const double share = weight(feature) * static_cast<double>(column_rules_[feature].count);
+    if (share == 0.0) continue;
     chosen = feature;
-    if (place < count) break;
-    place -= count;
+    if (place < share) break;
+    place -= share;
   }
-  node.rule = baytree::draw_rule(design_.columns[chosen], chosen, column_rules_[chosen], rows, prior_.min_leaf, stream, buffers_);
+  const ColumnRules& drawn = column_rules_[chosen];
+  node.rule = rules_.nth_rule(chosen, drawn, rows, here.boxes, stream.below(drawn.count));
   return true;
 }
 
-bool Grower::choose_rule(Node& node, std::span<const Row> rows, Stream& stream) {
+bool Grower::choose_rule(Node& node, std::span<const Row> rows, const Situation& here, Stream& stream) {
   if (rows.size() / 2 < prior_.min_leaf) return false;
-  return prior_.by_column ? choose_by_column(node, rows, stream) : choose_among_all(node, rows, stream);
+  return prior_.by_column ? choose_by_column(node, rows, here, stream) : choose_among_all(node, rows, here, stream);
 }
 
-Rule Grower::draw_rule(std::span<const Row> rows, Stream& stream) {
+Rule Grower::draw_rule(const PartitionedTree& tree, std::size_t at, Stream& stream) {
+  go_to(tree, at);
   Node node;
-  choose_rule(node, rows, stream);
+  choose_rule(node, tree.rows_of(tree.nodes[at]), enter(tree.nodes[at]), stream);
   return node.rule;
 }
 
 /// Copies the rows of node `at` to the replacement, ascending. A leaf's rows are so already; a split's lie leaf by leaf.
 void Grower::take_rows(const PartitionedTree& tree, std::size_t at, Replacement& out) {
   const Node& node = tree.nodes[at];
-  const std::span<const Row> rows{tree.rows.data() + node.begin, node.rows()};
+  const std::span<const Row> rows = tree.rows_of(node);
   Row* to = out.rows.data() + node.begin;
   const std::size_t words = (tree.rows.size() + 63) / 64;
   if (node.is_leaf()) {
@@ -130,13 +138,14 @@ void Grower::take_rows(const PartitionedTree& tree, std::size_t at, Replacement&
 }
 
 /// Divides the node's rows and leaves its two children in `pending_`, the left one on top.
-void Grower::divide(const Node& node, Replacement& out) {
+void Grower::divide(const Node& node, const Situation& here, Replacement& out) {
   const std::span<const Row> rows = out.rows_of(node);
   Row* to = out.rows.data() + node.begin;
-  const Row left = with_test(design_.columns[node.rule.feature], node.rule, [&](auto test) { return partition_rows(rows, to, spare_, test); });
+  const Row left = with_test(design().columns[node.rule.feature], node.rule, [&](auto test) { return partition_rows(rows, to, spare_, test); });
   const Row middle = node.begin + left;
   pending_.push_back({middle, node.end, node.depth + 1});
   pending_.push_back({node.begin, middle, node.depth + 1});
+  path_.split(here, node.rule, rules_.restrictions());
 }
 
 Node Grower::next_pending() {
@@ -152,6 +161,7 @@ void Grower::begin(const PartitionedTree& tree, std::size_t at, Replacement& out
   out.nodes.clear();
   take_rows(tree, at, out);
   pending_.assign(1, {old.begin, old.end, old.depth});
+  go_to(tree, at);
 }
 
 void Grower::regrow(const PartitionedTree& tree, std::size_t at, ChoicePoint from, Stream& stream, Replacement& out) {
@@ -159,24 +169,25 @@ void Grower::regrow(const PartitionedTree& tree, std::size_t at, ChoicePoint fro
   begin(tree, at, out);
   while (!pending_.empty()) {
     Node node = next_pending();
+    const Situation here = enter(node);
     const std::span<const Row> rows = out.rows_of(node);
     const bool top = out.nodes.empty();
     bool splits = (top && from != split_point) || stream.bernoulli(split_probability(node.depth));
     if (splits) {
       if (top && from == rule_point && prior_.by_column) {
         node.points = old.points & column_point;
-        choose_in_column(node, rows, old.rule.feature, stream);
+        choose_in_column(node, rows, here, old.rule.feature, stream);
       } else {
-        splits = choose_rule(node, rows, stream);
+        splits = choose_rule(node, rows, here, stream);
       }
       node.splittable = splits;
     } else {
-      node.splittable = top ? old.splittable : any_rule(rows);
+      node.splittable = top ? old.splittable : rules_.any_rule(rows, here);
     }
     if (node.splittable) node.points |= split_choice(node.depth);
     if (splits) {
       node.size = 0;
-      divide(node, out);
+      divide(node, here, out);
     }
     out.nodes.push_back(node);
   }
@@ -186,15 +197,16 @@ void Grower::regrow(const PartitionedTree& tree, std::size_t at, ChoicePoint fro
 void Grower::sprout(const PartitionedTree& tree, std::size_t at, Stream& stream, Replacement& out) {
   begin(tree, at, out);
   Node node = next_pending();
+  const Situation here = enter(node);
   node.size = 3;
   node.splittable = true;
   node.points = split_choice(node.depth);
-  choose_rule(node, out.rows_of(node), stream);
-  divide(node, out);
+  choose_rule(node, out.rows_of(node), here, stream);
+  divide(node, here, out);
   out.nodes.push_back(node);
   while (!pending_.empty()) {
     Node child = next_pending();
-    assess(child, out.rows_of(child));
+    assess(child, out.rows_of(child), enter(child));
     out.nodes.push_back(child);
   }
 }
@@ -203,39 +215,69 @@ bool Grower::plant(const PartitionedTree& tree, std::size_t at, std::span<const 
   begin(tree, at, out);
   for (const Node& like : pattern) {
     Node node = next_pending();
+    const Situation here = enter(node);
     node.rule = like.rule;
     node.size = like.size;
     if (node.rows() < prior_.min_leaf) return false;
-    if (!node.is_leaf()) divide(node, out);
+    if (!node.is_leaf()) {
+      if (!rules_.restrictions().allows(here, node.rule)) return false;
+      divide(node, here, out);
+    }
     out.nodes.push_back(node);
   }
   return true;
 }
 
-void Grower::assess(Node& node, std::span<const Row> rows) {
+void Grower::assess(Node& node, std::span<const Row> rows, const Situation& here) {
   node.points = 0;
-  node.splittable = !node.is_leaf() || any_rule(rows);
+  node.splittable = !node.is_leaf() || rules_.any_rule(rows, here);
   if (node.splittable) node.points |= split_choice(node.depth);
   if (node.is_leaf()) return;
+  const double log_weight = std::log(weight(node.rule.feature));
+  double rules = 0.0, total = 0.0;
   if (prior_.by_column) {
     std::size_t columns = 0;
-    for (const Column& column : design_.columns) columns += has_rule(column, rows, prior_.min_leaf, buffers_);
-    const auto rules = static_cast<double>(column_rules(design_.columns[node.rule.feature], rows, prior_.min_leaf, buffers_).count);
+    for (const std::uint32_t feature : columns_) {
+      if (!rules_.has_rule(feature, rows, here)) continue;
+      ++columns;
+      total += weight(feature);
+    }
+    rules = static_cast<double>(rules_.column_rules(node.rule.feature, rows, here).count);
     if (columns > 1) node.points |= column_point;
-    if (rules > 1) node.points |= rule_point;
-    node.log_rule = -std::log(static_cast<double>(columns)) - std::log(rules);
+    node.log_rule = log_weight - std::log(total) - std::log(rules);
   } else {
-    double rules = 0.0;
-    for (const Column& column : design_.columns) rules += static_cast<double>(column_rules(column, rows, prior_.min_leaf, buffers_).count);
-    if (rules > 1) node.points |= rule_point;
-    node.log_rule = -std::log(rules);
+    for (const std::uint32_t feature : columns_) {
+      const auto count = static_cast<double>(rules_.column_rules(feature, rows, here).count);
+      rules += count;
+      total += weight(feature) * count;
+    }
+    node.log_rule = log_weight - std::log(total);
+  }
+  if (rules > 1) node.points |= rule_point;
+}
+
+void Grower::assess(PartitionedTree& tree, std::size_t at) {
+  Node& node = tree.nodes[at];
+  go_to(tree, at);
+  assess(node, tree.rows_of(node), enter(node));
+}
+
+void Grower::assess(const PartitionedTree& tree, Replacement& replacement) {
+  go_to(tree, replacement.at);
+  for (Node& node : replacement.nodes) {
+    const Situation here = enter(node);
+    assess(node, replacement.rows_of(node), here);
+    if (!node.is_leaf()) path_.split(here, node.rule, rules_.restrictions());
   }
 }
 
-double Grower::log_prior(Node& node, std::span<const Row> rows) {
-  if (node.is_leaf()) return log_leaf_prior(node.depth, node.splittable);
-  if (std::isnan(node.log_rule)) assess(node, rows);
-  return std::log(split_probability(node.depth)) + node.log_rule;
+double Grower::log_prior(const Node& node) {
+  return node.is_leaf() ? log_leaf_prior(node.depth, node.splittable) : std::log(split_probability(node.depth)) + node.log_rule;
+}
+
+double Grower::log_prior(PartitionedTree& tree, std::size_t at) {
+  if (!tree.nodes[at].is_leaf() && std::isnan(tree.nodes[at].log_rule)) assess(tree, at);
+  return log_prior(tree.nodes[at]);
 }
 
 }  // namespace baytree

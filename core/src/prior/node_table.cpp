@@ -39,13 +39,11 @@ Vocabulary checked(Vocabulary vocabulary, const Design& design) {
 NodeTable::NodeTable(const Design& design, Vocabulary vocabulary, const Knowledge& knowledge, Row min_leaf)
     : design_(design),
       vocabulary_(checked(std::move(vocabulary), design)),
-      restrictions_(knowledge, design, vocabulary_.cuts),
-      min_leaf_(min_leaf),
+      rules_(design, min_leaf, Restrictions(knowledge, design, vocabulary_.cuts)),
       rows_(design.rows),
       used_(design.rows) {
-  if (min_leaf < 1) throw InputError("min_leaf must be 1 or more");
   std::iota(rows_.begin(), rows_.end(), Row{0});
-  nodes_.push_back({.size = design.rows, .boxes = restrictions_.root_boxes()});
+  nodes_.push_back({.size = design.rows, .boxes = rules_.restrictions().root_boxes()});
 }
 
 void NodeTable::check(NodeId node) const {
@@ -109,7 +107,7 @@ std::pair<double, double> NodeTable::region(NodeId node, std::uint32_t feature) 
 
 Situation NodeTable::situation(NodeId node) {
   const Entry& entry = at(node);
-  if (restrictions_.look_above()) {
+  if (rules_.restrictions().look_above()) {
     above_.clear();
     for (NodeId below = node; below != 0; below = nodes_[below].parent) above_.push_back(nodes_[below].rule.feature);
   }
@@ -119,77 +117,54 @@ Situation NodeTable::situation(NodeId node) {
 const ColumnRules& NodeTable::column_rules(NodeId node, std::uint32_t feature) {
   const std::pair asked(node, feature);
   if (counted_ != asked) {
-    counted_rules_ = baytree::column_rules(column(feature), rows(node), min_leaf_, buffers_);
+    counted_rules_ = rules_.column_rules(feature, rows(node), situation(node));
     counted_ = asked;
   }
   return counted_rules_;
 }
 
-bool NodeTable::has_rule(NodeId node, const Situation& situation, std::uint32_t feature) {
-  switch (restrictions_.freedom(situation, feature)) {
-    case Freedom::none:
-      return false;
-    case Freedom::some:
-      return restrictions_.count_rules(column_rules(node, feature), feature, situation.boxes) > 0;
-    case Freedom::all:
-      break;
-  }
-  return baytree::has_rule(design_.columns[feature], rows(node), min_leaf_, buffers_);
-}
-
 bool NodeTable::splittable(NodeId node) {
   Entry& entry = at(node);
-  if (!entry.splittable) {
-    const Situation here = situation(node);
-    bool found = false;
-    for (std::uint32_t feature = 0; feature < features() && !found; ++feature) found = has_rule(node, here, feature);
-    entry.splittable = found;
-  }
+  if (!entry.splittable) entry.splittable = rules_.any_rule(rows(node), situation(node));
   return *entry.splittable;
 }
 
 void NodeTable::usable(NodeId node, std::vector<double>& weights) {
   const Situation here = situation(node);
   weights.resize(features());
-  for (std::uint32_t feature = 0; feature < features(); ++feature) weights[feature] = has_rule(node, here, feature) ? restrictions_.weight(feature) : 0.0;
+  for (std::uint32_t feature = 0; feature < features(); ++feature)
+    weights[feature] = rules_.has_rule(feature, rows(node), here) ? rules_.restrictions().weight(feature) : 0.0;
 }
 
 std::uint64_t NodeTable::count_rules(NodeId node, std::uint32_t feature) {
   column(feature);
-  const Situation here = situation(node);
-  const Freedom freedom = restrictions_.freedom(here, feature);
-  if (freedom == Freedom::none) return 0;
-  const ColumnRules& rules = column_rules(node, feature);
-  return freedom == Freedom::all ? rules.count : restrictions_.count_rules(rules, feature, here.boxes);
+  return column_rules(node, feature).count;
 }
 
 Question NodeTable::rule(NodeId node, std::uint32_t feature, std::uint64_t n) {
   if (n >= count_rules(node, feature)) throw InputError(vocabulary_.names[feature] + " has no admissible rule " + std::to_string(n) + " at this node");
-  const ColumnRules& rules = column_rules(node, feature);
-  const std::uint64_t boxes = at(node).boxes;
-  return question(boxes == 0 ? nth_rule(column(feature), feature, rules, rows(node), min_leaf_, n, buffers_)
-                             : restrictions_.nth_rule(rules, feature, boxes, n));
+  return question(rules_.nth_rule(feature, column_rules(node, feature), rows(node), at(node).boxes, n));
 }
 
 bool NodeTable::is_admissible(NodeId node, std::uint32_t feature, const Question& question) {
   const Situation here = situation(node);
   const auto rule = find_rule(feature, question);
-  if (!rule || !restrictions_.allows(here, *rule)) return false;
+  if (!rule || !rules_.restrictions().allows(here, *rule)) return false;
   const std::span<const Row> all = rows(node);
   const auto left = static_cast<std::size_t>(with_test(column(feature), *rule, [&](auto test) { return std::count_if(all.begin(), all.end(), test); }));
-  return left >= min_leaf_ && all.size() - left >= min_leaf_;
+  return left >= rules_.min_leaf() && all.size() - left >= rules_.min_leaf();
 }
 
 std::pair<NodeId, NodeId> NodeTable::split(NodeId node, std::uint32_t feature, const Question& question) {
   const Situation here = situation(node);
   const auto rule = find_rule(feature, question);
   const auto refuse = [&] { throw InputError("the rule on " + vocabulary_.names[feature] + " is not admissible at this node"); };
-  if (!rule || !restrictions_.allows(here, *rule)) refuse();
+  if (!rule || !rules_.restrictions().allows(here, *rule)) refuse();
   const Row size = at(node).size;
   if (rows_.size() < used_ + size) rows_.resize(std::max(used_ + size, 2 * rows_.size()));
   const Row left = with_test(column(feature), *rule, [&](auto test) { return partition_rows(rows(node), rows_.data() + used_, spare_, test); });
-  if (left < min_leaf_ || size - left < min_leaf_) refuse();
-  const std::uint64_t boxes = restrictions_.boxes_left(here.boxes, *rule);
+  if (left < rules_.min_leaf() || size - left < rules_.min_leaf()) refuse();
+  const std::uint64_t boxes = rules_.restrictions().boxes_left(here.boxes, *rule);
   const NodeId first = mark();
   const Entry common{.parent = node, .rule = *rule, .depth = here.depth + 1};
   nodes_.resize(nodes_.size() + 2, common);

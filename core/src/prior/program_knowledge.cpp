@@ -50,10 +50,15 @@ class Reader {
 
   void read(const slp::Clause& clause) {
     static constexpr Constraint constraints[] = {
-        {"min_leaf", 1, &Reader::read_min_leaf},         {"max_depth", 1, &Reader::read_max_depth},
-        {"max_leaves", 1, &Reader::read_max_leaves},     {"forbid", 1, &Reader::read_forbid},
-        {"forbid_below", 2, &Reader::read_forbid_below}, {"interaction", 1, &Reader::read_interaction},
-        {"require", 1, &Reader::read_require},           {"weight", 2, &Reader::read_weight},
+        {"min_leaf", 1, &Reader::read_min_leaf},
+        {"max_depth", 1, &Reader::read_max_depth},
+        {"max_leaves", 1, &Reader::read_max_leaves},
+        {"forbid", 1, &Reader::read_forbid},
+        {"forbid_below", 2, &Reader::read_forbid_below},
+        {"interaction", 1, &Reader::read_interaction},
+        {"require", 1, &Reader::read_require},
+        {"weight", 2, &Reader::read_weight},
+        {"only", 2, &Reader::read_only},
         {"const_class_probs", 4, &Reader::read_box},
     };
     const auto [symbol, arity] = program_.indicator(clause.head);
@@ -82,6 +87,18 @@ class Reader {
     const auto found = vocabulary_.find(word);
     if (!found) report(term, "there is no column " + word + slp::suggestion(word, vocabulary_.names, word.size()));
     return found;
+  }
+
+  std::optional<std::vector<std::uint32_t>> features(TermId list, const char* example) {
+    const auto items = slp::list_items(source(), list);
+    if (!items || items->empty()) {
+      report(list, text(list) + " must be a list of features, as in " + example);
+      return std::nullopt;
+    }
+    std::vector<std::uint32_t> found;
+    for (const TermId item : *items)
+      if (const auto which = feature(item)) found.push_back(*which);
+    return found.size() == items->size() ? std::optional(std::move(found)) : std::nullopt;
   }
 
   std::optional<double> number(TermId term) const {
@@ -138,13 +155,13 @@ class Reader {
   }
 
   void read_interaction(TermId fact) {
-    const TermId list = argument(fact, 0);
-    const auto items = slp::list_items(source(), list);
-    if (!items || items->empty()) return report(list, text(list) + " must be a list of features, as in interaction([a, b])");
-    std::vector<std::uint32_t> group;
-    for (const TermId item : *items)
-      if (const auto which = feature(item)) group.push_back(*which);
-    if (group.size() == items->size()) knowledge.interacting.push_back(std::move(group));
+    if (auto group = features(argument(fact, 0), "interaction([a, b])")) knowledge.interacting.push_back(std::move(*group));
+  }
+
+  void read_only(TermId fact) {
+    const auto depth = count(argument(fact, 0), 0.0);
+    auto allowed = features(argument(fact, 1), "only(0, [a, b])");
+    if (depth && allowed) knowledge.only.push_back({*depth, std::move(*allowed)});
   }
 
   void read_require(TermId fact) {

@@ -67,7 +67,7 @@ LogRatio birth_or_death(MoveContext& move) {
   const std::size_t at = nth_node(nodes, move.stream.below(places.deaths), [](const Node& node) { return can_die(node.size); });
   Node leaf{.begin = nodes[at].begin, .end = nodes[at].end, .depth = nodes[at].depth};
   move.grower.plant(move.tree, at, {&leaf, 1}, candidate);
-  move.grower.assess(candidate.nodes[0], candidate.rows_of(candidate.nodes[0]));
+  move.grower.assess(move.tree, candidate);
   const Places after = count_places(nodes, &candidate);
   return after.log_birth() - places.log_death() - log_split_odds(move.grower, nodes[at], nodes[at + 1], nodes[at + 2]);
 }

@@ -11,12 +11,10 @@ LogRatio change_rule(MoveContext& move) {
     if (!nodes[at].is_leaf() && n-- == 0) break;
   const std::span<Node> old = subtree(move.tree, at);
   const Rule kept = old[0].rule;
-  old[0].rule = move.grower.draw_rule(move.rows_of(old[0]), move.stream);
+  old[0].rule = move.grower.draw_rule(move.tree, at, move.stream);
   const bool possible = move.grower.plant(move.tree, at, old, move.replacement);
   old[0].rule = kept;
   if (!possible) return std::nullopt;
-  Node& top = move.replacement.nodes[0];
-  move.grower.assess(top, move.replacement.rows_of(top));
   return log_prior_change(move, 1);
 }
 

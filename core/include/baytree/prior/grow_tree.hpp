@@ -4,17 +4,20 @@
 #include <span>
 #include <vector>
 
-#include "baytree/admissible.hpp"
-#include "baytree/tree.hpp"
+#include "baytree/prior/node_rules.hpp"
+#include "baytree/prior/path.hpp"
+#include "baytree/rng.hpp"
 
 namespace baytree {
 
-/// A node of depth d with an admissible rule splits with probability alpha (1+d)^−beta; the rule is uniform over the columns that have one and then over the
-/// column's admissible rules (`by_column`), or uniform over all admissible rules.
+/// A node of depth d with an admissible rule splits with probability alpha (1+d)^−beta. With `by_column` a column that has one is chosen by its weight, and
+/// then one of its admissible rules uniformly; else one of all admissible rules, each with its column's weight.
 struct GrowTree {
   double alpha = 0.95, beta = 1.0;
   Row min_leaf = 5;
   bool by_column = true;
+  Knowledge knowledge = {};
+  std::vector<std::vector<double>> cuts = {};  // the cut values of every numeric column, for the boxes
 };
 
 /// The choices a derivation makes at a node, in this order. A choice with one possible outcome is not a choice point.
@@ -38,22 +41,25 @@ class Grower {
  public:
   Grower(const Design& design, GrowTree prior);
 
-  const Design& design() const { return design_; }
+  const Design& design() const { return rules_.design(); }
+  const Knowledge& knowledge() const { return prior_.knowledge; }
   double split_probability(std::uint32_t depth);
 
   /// Draws again all that lies below the choice point `from` of node `at`, that choice included.
   void regrow(const PartitionedTree& tree, std::size_t at, ChoicePoint from, Stream& stream, Replacement& out);
   /// Gives node `at` a rule drawn from the prior and two leaves. The node must be splittable.
   void sprout(const PartitionedTree& tree, std::size_t at, Stream& stream, Replacement& out);
-  /// A rule for this node from the prior, given that it splits. The node must be splittable.
-  Rule draw_rule(std::span<const Row> rows, Stream& stream);
-  /// Sends the rows of node `at` down a tree given by the rules and sizes of `pattern`. False where a child would hold fewer than min_leaf rows.
+  /// A rule for node `at` from the prior, given that it splits. The node must be splittable.
+  Rule draw_rule(const PartitionedTree& tree, std::size_t at, Stream& stream);
+  /// Sends the rows of node `at` down a tree given by the rules and sizes of `pattern`. False where a rule would not be admissible.
   bool plant(const PartitionedTree& tree, std::size_t at, std::span<const Node> pattern, Replacement& out);
 
-  /// Sets what depends on the rows alone: splittable, points, and a split's log_rule.
-  void assess(Node& node, std::span<const Row> rows);
-  /// The node's own factor of the prior: its decision and, of a split, its rule.
-  double log_prior(Node& node, std::span<const Row> rows);
+  /// Sets what depends on the rows and on what lies above: splittable, points, and a split's log_rule. Of one node, or of all nodes of a replacement.
+  void assess(PartitionedTree& tree, std::size_t at);
+  void assess(const PartitionedTree& tree, Replacement& replacement);
+  /// The node's own factor of the prior: its decision and, of a split, its rule. A node of the tree is assessed first where it has to be.
+  double log_prior(const Node& node);
+  double log_prior(PartitionedTree& tree, std::size_t at);
   /// The factor of a leaf, log(1 − split probability) where it could have been split.
   double log_leaf_prior(std::uint32_t depth, bool splittable);
 
@@ -62,26 +68,33 @@ class Grower {
     Row begin, end;
     std::uint32_t depth;
   };
-  bool any_rule(std::span<const Row> rows);
   std::uint8_t split_choice(std::uint32_t depth);
-  bool choose_rule(Node& node, std::span<const Row> rows, Stream& stream);
-  bool choose_by_column(Node& node, std::span<const Row> rows, Stream& stream);
-  bool choose_among_all(Node& node, std::span<const Row> rows, Stream& stream);
-  void choose_in_column(Node& node, std::span<const Row> rows, std::uint32_t feature, Stream& stream);
+  std::size_t draw_column(std::span<const std::uint32_t> among, Stream& stream) {
+    return rules_.restrictions().weighted() ? draw_weighted_column(among, stream) : stream.below(among.size());
+  }
+  std::size_t draw_weighted_column(std::span<const std::uint32_t> among, Stream& stream);
+  bool choose_rule(Node& node, std::span<const Row> rows, const Situation& here, Stream& stream);
+  bool choose_by_column(Node& node, std::span<const Row> rows, const Situation& here, Stream& stream);
+  bool choose_among_all(Node& node, std::span<const Row> rows, const Situation& here, Stream& stream);
+  void choose_in_column(Node& node, std::span<const Row> rows, const Situation& here, std::uint32_t feature, Stream& stream);
+  void assess(Node& node, std::span<const Row> rows, const Situation& here);
+  double weight(std::uint32_t feature) const { return rules_.restrictions().weight(feature); }
   void take_rows(const PartitionedTree& tree, std::size_t at, Replacement& out);
   void begin(const PartitionedTree& tree, std::size_t at, Replacement& out);
-  void divide(const Node& node, Replacement& out);
+  void divide(const Node& node, const Situation& here, Replacement& out);
   Node next_pending();
+  void go_to(const PartitionedTree& tree, std::size_t at) { path_.go_to(tree.nodes, at, rules_.restrictions()); }
+  Situation enter(const Node& node) { return path_.enter(node.depth, rules_.restrictions()); }
 
-  const Design& design_;
   GrowTree prior_;
+  NodeRules rules_;
+  Path path_;
   std::vector<double> split_probability_;  // by depth, as far as asked for
   std::vector<Region> pending_;
-  std::vector<std::uint32_t> untried_;
+  std::vector<std::uint32_t> columns_, untried_;
   std::vector<ColumnRules> column_rules_;
   std::vector<Row> spare_;
   std::vector<std::uint64_t> marks_;
-  AdmissibleBuffers buffers_;
 };
 
 }  // namespace baytree

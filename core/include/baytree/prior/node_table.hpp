@@ -7,8 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "baytree/admissible.hpp"
-#include "baytree/knowledge.hpp"
+#include "baytree/prior/node_rules.hpp"
 #include "baytree/slp/data.hpp"
 #include "baytree/vocabulary.hpp"
 
@@ -26,7 +25,7 @@ class NodeTable final : public slp::Data {
   bool is_categorical(std::uint32_t feature) const override { return column(feature).categorical; }
   std::uint32_t levels(std::uint32_t feature) const override;
   const std::string& level_name(std::uint32_t feature, std::uint32_t level) const override;
-  std::uint64_t min_leaf() const override { return min_leaf_; }
+  std::uint64_t min_leaf() const override { return rules_.min_leaf(); }
 
   slp::NodeId root() override { return 0; }
   std::uint64_t node_size(slp::NodeId node) const override { return rows(node).size(); }
@@ -73,21 +72,18 @@ class NodeTable final : public slp::Data {
   const Column& column(std::uint32_t feature) const;
 
   Situation situation(slp::NodeId node);
-  bool has_rule(slp::NodeId node, const Situation& situation, std::uint32_t feature);
   const ColumnRules& column_rules(slp::NodeId node, std::uint32_t feature);
   slp::Question question(const Rule& rule) const;
   std::optional<Rule> find_rule(std::uint32_t feature, const slp::Question& question) const;
 
   const Design& design_;
   Vocabulary vocabulary_;
-  Restrictions restrictions_;
-  Row min_leaf_;
+  NodeRules rules_;
   std::vector<Entry> nodes_;
   std::vector<Row> rows_;  // of which the first `used_` belong to nodes
   std::size_t used_ = 0;
   std::vector<std::uint32_t> above_;
   std::vector<Row> spare_;
-  AdmissibleBuffers buffers_;
   // A program asks for the number of rules and then for one of them.
   std::optional<std::pair<slp::NodeId, std::uint32_t>> counted_;
   ColumnRules counted_rules_;

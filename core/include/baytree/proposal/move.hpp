@@ -12,8 +12,6 @@ struct MoveContext {
   Grower& grower;
   Stream& stream;
   Replacement& replacement;
-
-  std::span<const Row> rows_of(const Node& node) const { return {tree.rows.data() + node.begin, node.rows()}; }
 };
 
 /// The subtree at `at`.
@@ -23,7 +21,7 @@ inline std::span<Node> subtree(PartitionedTree& tree, std::size_t at) { return {
 using LogRatio = std::optional<double>;
 
 /// The summed log prior of the replacement's nodes from `first` on, minus that of the nodes they would replace, position by position. Both sides come from the
-/// same function; the candidate's nodes are assessed on their own rows.
+/// same function; the candidate's nodes are assessed where they stand, on their own rows.
 double log_prior_change(MoveContext& move, std::size_t first);
 
 }  // namespace baytree
