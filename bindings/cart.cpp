@@ -13,7 +13,10 @@ void bind_chain(nb::module_& module, const char* name) {
       .def(
           "__init__",
           [](Bound* self, const BoundDesign& design, const Leaf& leaf, GrowTree prior, std::vector<Component> components, double power, std::uint64_t seed,
-             std::uint32_t replica) { new (self) Bound(design.design, leaf, prior, Mixture(std::move(components)), power, seed, replica); },
+             std::uint32_t replica) {
+            Monotone monotone{prior.knowledge.monotone, power == 0.0};
+            new (self) Bound(design.design, leaf, std::move(prior), Mixture(std::move(components)), power, seed, replica, std::move(monotone));
+          },
           nb::arg("design"), nb::arg("leaf"), nb::arg("prior"), nb::arg("proposal"), nb::arg("power"), nb::arg("seed"), nb::arg("replica"),
           nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>())
       .def(
@@ -39,11 +42,12 @@ void bind_cart(nb::module_& module) {
       .value("birth_death", Proposal::birth_death)
       .value("change", Proposal::change)
       .value("swap", Proposal::swap);
+  nb::enum_<Fault>(module, "Fault").value("none", Fault::none).value("ratio", Fault::ratio).value("stale", Fault::stale).value("unordered", Fault::unordered);
   nb::class_<Component>(module, "Component")
       .def(
           "__init__",
-          [](Component* self, Proposal proposal, double weight, std::uint64_t last, bool wrong) { new (self) Component{proposal, weight, last, wrong}; },
-          nb::arg("proposal"), nb::arg("weight"), nb::arg("last"), nb::arg("wrong"));
+          [](Component* self, Proposal proposal, double weight, std::uint64_t last, Fault fault) { new (self) Component{proposal, weight, last, fault}; },
+          nb::arg("proposal"), nb::arg("weight"), nb::arg("last"), nb::arg("fault"));
 
   nb::class_<CategoricalLeaf>(module, "CategoricalLeaf")
       .def(

@@ -22,7 +22,9 @@ void bind_chain_steps(nb::class_<Bound> bound) {
            [](Bound& self) {
              Draws draws = self.take();
              nb::dict out;
+             const bool has_values = !self.values().empty();
              out["statistics"] = to_numpy(std::move(draws.statistics));
+             if (has_values) out["value"] = to_numpy(std::move(draws.value));
              out["tree"] = to_numpy(std::move(draws.tree));
              out["log_likelihood"] = to_numpy(std::move(draws.log_likelihood));
              out["log_prior"] = to_numpy(std::move(draws.log_prior));
@@ -34,6 +36,9 @@ void bind_chain_steps(nb::class_<Bound> bound) {
              forest.add(self.nodes());
              return forest_to_dict(std::move(forest));
            })
+      .def("values", [](Bound& self) { return self.values(); })
+      .def(
+          "restore_values", [](Bound& self, std::vector<double> values) { self.restore_values(std::move(values)); }, nb::arg("values"))
       .def("position",
            [](Bound& self) {
              const ChainPosition p = self.position();

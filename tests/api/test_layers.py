@@ -34,11 +34,11 @@ CORE_LAYERS = [
     {"design", "slp/term", "slp/characters", "slp/operators", "slp/builtins", "slp/number", "slp/data", "slp/spelling"},
     {"tree", "slp/problem", "slp/cell", "slp/chance"},
     {"partition", "forest", "slp/lexer"},
-    {"admissible", "leaf/categorical", "leaf/gaussian", "slp/parser"},
+    {"admissible", "monotone", "leaf/categorical", "leaf/gaussian", "slp/parser"},
     {"knowledge", "slp/program", "slp/arithmetic", "slp/writer", "slp/store"},
     {"prior/node_rules", "prior/path"},
     {"prior/grow_tree", "prior/node_table", "slp/lint", "slp/library"},
-    {"prior/program_knowledge", "proposal/move", "slp/reading", "slp/prelude"},
+    {"prior/program_knowledge", "leaf_values", "proposal/move", "slp/reading", "slp/prelude"},
     {"slp/code"},
     {"proposal/regrow", "proposal/birth_death", "proposal/change", "proposal/swap", "slp/analysis", "slp/machine"}
     | {"slp/compile"},

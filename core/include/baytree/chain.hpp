@@ -1,12 +1,14 @@
 #pragma once
 
 #include <cmath>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "baytree/draws.hpp"
 #include "baytree/error.hpp"
+#include "baytree/leaf_values.hpp"
 #include "baytree/prior/grow_tree.hpp"
 #include "baytree/proposal/mixture.hpp"
 
@@ -20,12 +22,14 @@ struct ChainPosition {
   std::vector<std::uint64_t> turns, accepted;  // of each component of the mixture
 };
 
-/// A Metropolis–Hastings chain over trees with target P(T) · P(y|T)^power, leaf parameters integrated out.
+/// A Metropolis–Hastings chain over trees with target P(T) · P(y|T)^power, leaf parameters integrated out. Where trees must be monotone, the leaf
+/// values are part of its state: see `LeafValues`.
 template <class Leaf>
 class Chain {
  public:
   /// Starts from a draw of the prior.
-  Chain(const Design& design, const Leaf& leaf, GrowTree prior, Mixture mixture, double power, std::uint64_t seed, std::uint32_t replica)
+  Chain(const Design& design, const Leaf& leaf, GrowTree prior, Mixture mixture, double power, std::uint64_t seed, std::uint32_t replica,
+        Monotone monotone = {})
       : leaf_(leaf), grower_(design, prior), mixture_(std::move(mixture)), power_(power), stream_(seed, Role::chain, replica) {
     if (leaf.rows() != design.rows) throw InputError("the response and the columns have different numbers of rows");
     if (!(power >= 0.0 && power < infinity)) throw InputError("power must be 0 or more");
@@ -38,10 +42,15 @@ class Chain {
     } while (!is_small_enough());
     evaluate_leaves();
     accept();
+    if (monotone.is_any()) values_.emplace(design, leaf, std::move(monotone));
+    start_values();
   }
 
   void advance(std::uint64_t iterations) {
-    for (; iterations > 0; --iterations) step();
+    for (; iterations > 0; --iterations) {
+      step();
+      if (values_) refresh_value();
+    }
   }
 
   /// Records the state after every `thin` iterations, `draws` times.
@@ -59,6 +68,8 @@ class Chain {
     return sum;
   }
   const Nodes& nodes() const { return tree_.nodes; }
+  /// One a leaf where trees must be monotone, else none.
+  std::vector<double> values() const { return values_ ? values_->values() : std::vector<double>(); }
   const Design& design() const { return grower_.design(); }
   const Mixture& mixture() const { return mixture_; }
 
@@ -75,7 +86,12 @@ class Chain {
     grower_.assess(tree_, candidate_);
     evaluate_leaves();
     accept();
+    start_values();
     if (log_prior() == -infinity) throw InputError("tree: it has prior probability 0");
+  }
+  void restore_values(std::vector<double> values) {
+    if (!values_) throw InputError("chain: leaf values, but nothing need be monotone");
+    values_->restore(tree_.nodes, std::move(values));
   }
   void restore(const ChainPosition& position) {
     if (position.turns.size() != mixture_.components.size() || position.accepted.size() != position.turns.size())
@@ -119,8 +135,42 @@ class Chain {
     const double change = evaluate_leaves() - leaves_sum(old);
     const double log_acceptance = *log_ratio + power_ * change;
     if (!(log_acceptance >= 0.0) && !(stream_.uniform() < std::exp(log_acceptance))) return;
+    if (values_ && !propose_values(mixture_.components[component].fault)) return;
     accept();
+    if (values_) values_->accept();
     ++mixture_.accepted[component];
+  }
+
+  void start_values() {
+    if (values_) values_->start(tree_.nodes, rows_of(tree_.nodes[0]), stream_);
+  }
+
+  /// Values for the candidate's leaves; whether the tree with it is monotone.
+  bool propose_values(Fault fault) {
+    const Nodes& nodes = tree_.nodes;
+    const std::vector<double>& values = values_->values();
+    const std::size_t at = candidate_.at;
+    std::size_t leaf = 0;
+    values_->begin();
+    for (std::size_t i = 0; i < at; ++i)
+      if (nodes[i].is_leaf()) values_->keep(values[leaf++]);
+    for (const Node& node : candidate_.nodes) {
+      if (!node.is_leaf()) continue;
+      if (fault == Fault::stale)
+        values_->keep(values[leaf]);
+      else
+        values_->renew(candidate_.rows_of(node), stream_);
+    }
+    for (leaf += (nodes[at].size + 1) / 2; leaf < values.size(); ++leaf) values_->keep(values[leaf]);
+    return fault == Fault::unordered || values_->is_monotone(nodes, at, candidate_.nodes);
+  }
+
+  void refresh_value() {
+    const std::size_t leaf = stream_.below(values_->values().size());
+    auto node = tree_.nodes.begin();
+    for (std::size_t before = leaf;; ++node)
+      if (node->is_leaf() && before-- == 0) break;
+    if (values_->refresh(tree_.nodes, leaf, rows_of(*node), stream_)) stored_ = false;
   }
 
   /// The candidate's log marginal likelihood.
@@ -165,6 +215,8 @@ class Chain {
         draws_.statistics.resize(size + leaf_.n_statistics());
         leaf_.statistics(rows_of(node), draws_.statistics.data() + size);
       }
+      if (values_)
+        for (const double value : values_->values()) draws_.value.push_back(Leaf::mean_of(value));
       ++stored_trees_;
       stored_ = true;
       log_prior_ = log_prior();
@@ -182,6 +234,7 @@ class Chain {
   PartitionedTree tree_;
   Replacement candidate_;
   typename Leaf::Buffer leaf_buffer_;
+  std::optional<LeafValues<Leaf>> values_;
   double log_likelihood_ = 0.0;
   double log_prior_ = unknown;  // of the last stored tree
   Draws draws_;
