@@ -127,10 +127,11 @@ class CART:
 
 
 def state_of(chain: Chain) -> dict[str, Any]:
-    """The tree or proof a chain is at, as JSON-safe values."""
+    """The tree or proof a chain is at, and its leaf values where it must be monotone, as JSON-safe values."""
+    values = {"values": chain.values()} if chain.values() else {}
     if isinstance(chain, ProgramChain):
-        return {"choices": [list(choice) for choice in chain.choices()]}
-    return {"tree": forest_to_lists(chain.tree())}
+        return {"choices": [list(choice) for choice in chain.choices()]} | values
+    return {"tree": forest_to_lists(chain.tree())} | values
 
 
 def restore(chain: Chain, state: Mapping[str, Any]) -> None:
@@ -139,6 +140,8 @@ def restore(chain: Chain, state: Mapping[str, Any]) -> None:
         chain.restore_choices([tuple(choice) for choice in state["choices"]])
     else:
         chain.restore_tree(forest_from_lists(state["tree"]).arrays())
+    if "values" in state:
+        chain.restore_values(state["values"])
 
 
 def move_to(chain: Chain, tree: Tree) -> None:

@@ -28,6 +28,8 @@ NUMBERS_PER_BLOCK = 8_000_000
 # What a chain recorded in one block: the arrays of a forest of the trees that are new in it, and of its draws.
 Part = dict[str, np.ndarray]
 DRAW_ARRAYS = ("tree", "log_likelihood", "log_prior")
+# Of trees that must be monotone only.
+VALUES = "value"
 PART_ARRAYS = ("feature", "cut", "subset", "missing_left", "rows", "begin", "statistics", *DRAW_ARRAYS)
 
 
@@ -103,6 +105,9 @@ class Posterior:
         log P(y | T, x) and log P(T | x) of each draw, shape (chains, draws).
     states : tuple of dict
         Where each chain stopped, so that it can go on.
+    values : numpy.ndarray, optional
+        Where trees must be monotone, of every leaf of every stored tree E(y | x), or the probability of the second
+        class, as the chain drew it. Elsewhere the leaves' parameters are integrated out.
     """
 
     model: CART
@@ -114,6 +119,7 @@ class Posterior:
     log_likelihood: np.ndarray
     log_prior: np.ndarray
     states: tuple[dict[str, Any], ...]
+    values: np.ndarray | None = None
 
     def __getstate__(self) -> dict[str, Any]:
         """All but the core's copy of the trees, which is made again when needed."""
@@ -156,11 +162,26 @@ class Posterior:
         """The tree of one draw."""
         return self._stored_tree(self.tree_index[chain, draw])
 
-    def _stored_tree(self, index: int) -> Tree:
-        forest = self.forest
-        first, leaves = int(forest.first_leaf[index]), int(forest.leaves[index])
+    def leaf_means(self, leaves: slice | np.ndarray) -> np.ndarray:
+        """What these leaves of the stored trees predict, shape (leaves, width)."""
         assert self.model.leaf is not None
-        means = self.model.leaf.means(self.statistics[first : first + leaves])
+        return self.model.leaf.means(self.statistics[leaves], None if self.values is None else self.values[leaves])
+
+    def _stored_tree(self, index: int) -> Tree:
+        first = int(self.forest.first_leaf[index])
+        return self._tree(index, self.leaf_means(slice(first, first + int(self.forest.leaves[index]))))
+
+    def _average_tree(self, indices: list[int]) -> Tree:
+        """Stored trees of the same rules as one; what their leaves predict is averaged over the draws."""
+        if self.values is None:
+            return self._stored_tree(indices[0])
+        leaves = np.arange(self.forest.leaves[indices[0]])
+        means = self.leaf_means((self.forest.first_leaf[indices][:, None] + leaves).ravel())
+        draws = self.visits[:, indices].sum(axis=0)
+        return self._tree(indices[0], np.average(means.reshape(len(indices), len(leaves), -1), axis=0, weights=draws))
+
+    def _tree(self, index: int, means: np.ndarray) -> Tree:
+        forest = self.forest
         classes = self.schema.response.classes
         if classes is None:
             values = means[:, 0].tolist()
@@ -187,20 +208,25 @@ class Posterior:
         list of (tree, probability, probability per chain)
             Most probable first; ties in the order of first visit.
         """
-        places: dict[bytes, list[int]] = {}
-        for index in range(len(self.forest)):
-            places.setdefault(self.forest.key(index), []).append(index)
+        places = self._places()
         total = Counter({key: int(self.visits[:, indices].sum()) for key, indices in places.items()})
         top = []
         for key, count in total.most_common(n):
             per_chain = self.visits[:, places[key]].sum(axis=1) / self.draws
-            top.append(TopTree(self._stored_tree(places[key][0]), count / self.tree_index.size, per_chain))
+            top.append(TopTree(self._average_tree(places[key]), count / self.tree_index.size, per_chain))
         return top
+
+    def _places(self) -> dict[bytes, list[int]]:
+        """Where among the stored trees those of the same rules are."""
+        places: dict[bytes, list[int]] = {}
+        for index in range(len(self.forest)):
+            places.setdefault(self.forest.key(index), []).append(index)
+        return places
 
     def best_tree(self) -> Tree:
         """The drawn tree of highest posterior probability, log P(T | x) + log P(y | T, x)."""
-        chain, draw = np.unravel_index(np.argmax(self.log_likelihood + self.log_prior), self.tree_index.shape)
-        return self.tree(int(chain), int(draw))
+        best = self.tree_index.ravel()[np.argmax(self.log_likelihood + self.log_prior)]
+        return self._average_tree([best] if self.values is None else self._places()[self.forest.key(best)])
 
     def inclusion(self) -> dict[str, float]:
         """Of each column, the probability that the tree asks about it."""
@@ -277,6 +303,7 @@ class Posterior:
             **arrays,
             "begin": self.forest.begin[first:last] - np.uint64(node_first),
             "statistics": self.statistics[leaf_first:leaf_last].ravel(),
+            **({} if self.values is None else {VALUES: self.values[leaf_first:leaf_last]}),
             "tree": index[begin:end] - index[0],
             "log_likelihood": self.log_likelihood[chain, begin:end],
             "log_prior": self.log_prior[chain, begin:end],
@@ -297,7 +324,9 @@ class Posterior:
         first = np.cumsum([0, *stored[:-1]])
         width = 3 if schema.response.classes is None else len(schema.response.classes)
         statistics = np.concatenate([part.pop("statistics") for chain in parts for part in chain]).reshape(-1, width)
-        forest = Forest.concatenate([part for chain in parts for part in chain])
+        blocks = [part for chain in parts for part in chain]
+        values = np.concatenate([part.pop(VALUES) for part in blocks]) if VALUES in blocks[0] else None
+        forest = Forest.concatenate(blocks)
         return cls(
             model=model,
             schema=schema,
@@ -308,6 +337,7 @@ class Posterior:
             log_likelihood=np.stack(draws["log_likelihood"]),
             log_prior=np.stack(draws["log_prior"]),
             states=tuple(states),
+            values=values,
         )
 
     def check(self) -> Posterior:
@@ -316,6 +346,11 @@ class Posterior:
             raise InputError("draws refer to trees that are not there")
         if self._predictor.leaves != len(self.statistics) or self.chains != len(self.states):
             raise InputError("leaves or states are missing")
+        expected = len(self.statistics) if any("values" in state for state in self.states) else 0
+        if expected != (0 if self.values is None else len(self.values)):
+            raise InputError("leaf values are missing")
+        if self.values is not None and not np.isfinite(self.values).all():
+            raise InputError("leaf values are not numbers")
         return self
 
 
@@ -357,5 +392,7 @@ def read_header(reader: ModelReader) -> tuple[CART, Schema, Plan]:
 
 def read_parts(reader: ModelReader, chain: int) -> list[Part]:
     """The blocks of draws of one chain."""
-    arrays = {name: reader.blocks(chain, name) for name in PART_ARRAYS}
+    arrays = {name: reader.blocks(chain, name) for name in (*PART_ARRAYS, VALUES)}
+    if not arrays[VALUES]:
+        del arrays[VALUES]
     return [dict(zip(arrays, block, strict=True)) for block in zip(*arrays.values(), strict=True)]
