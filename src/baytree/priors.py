@@ -72,7 +72,7 @@ class GrowTree:
     def native(self, schema: Schema) -> _core.GrowTree:
         """The prior as the core takes it, over the columns of a table."""
         by_column = self.rule == "variable"
-        knowledge = _core.Knowledge()
+        knowledge = self.knowledge.native(schema)
         return _core.GrowTree(
             float(self.alpha), float(self.beta), int(self.min_leaf), by_column, knowledge, schema.cuts
         )

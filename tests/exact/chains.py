@@ -79,6 +79,11 @@ def run(
         progress=False,
         start=None if start is None else bt.Tree(space.design.schema, start),
     )
+    return positions(space, post)
+
+
+def positions(space: Space, post: bt.Posterior) -> NDArray[np.int64]:
+    """The draws as positions in the enumeration, checked as `run` says."""
     stored, at = np.unique(post.tree_index, return_inverse=True)
     keys = [post.forest.key(tree) for tree in stored]
     known: dict[bytes, int] = {}
@@ -89,7 +94,7 @@ def run(
                 raise Disagreement(f"a tree of prior probability zero was visited: {rules}")
             assert not broken(space.prior.constraints, space.table.columns, rules)
             known[key] = space.index[rules]
-    states = np.array([known[key] for key in keys])[at].reshape(chains, draws)
+    states = np.array([known[key] for key in keys])[at].reshape(post.tree_index.shape)
     np.testing.assert_allclose(post.log_prior, space.log_prior[states], rtol=0, atol=1e-9)
     np.testing.assert_allclose(post.log_likelihood, space.log_likelihood[states], rtol=0, atol=1e-9)
     return states
