@@ -14,7 +14,10 @@ void bind_chain(nb::module_& module, const char* name) {
           "__init__",
           [](Bound* self, const BoundDesign& design, const Leaf& leaf, GrowTree prior, std::vector<Component> components, double power,
              const Tempering& tempering, std::uint64_t seed, std::uint32_t number) {
-            const auto make = [&](Stream stream) { return std::make_unique<Chain<Leaf>>(design.design, leaf, prior, Mixture(components), power, stream); };
+            const Monotone monotone{prior.knowledge.monotone, power == 0.0};
+            const auto make = [&](Stream stream) {
+              return std::make_unique<Chain<Leaf>>(design.design, leaf, prior, Mixture(components), power, stream, monotone);
+            };
             new (self) Bound(tempering, make, seed, number);
           },
           nb::arg("design"), nb::arg("leaf"), nb::arg("prior"), nb::arg("proposal"), nb::arg("power"), nb::arg("tempering"), nb::arg("seed"), nb::arg("number"),
@@ -70,11 +73,12 @@ void bind_cart(nb::module_& module) {
       .value("birth_death", Proposal::birth_death)
       .value("change", Proposal::change)
       .value("swap", Proposal::swap);
+  nb::enum_<Fault>(module, "Fault").value("none", Fault::none).value("ratio", Fault::ratio).value("stale", Fault::stale).value("unordered", Fault::unordered);
   nb::class_<Component>(module, "Component")
       .def(
           "__init__",
-          [](Component* self, Proposal proposal, double weight, std::uint64_t last, bool wrong) { new (self) Component{proposal, weight, last, wrong}; },
-          nb::arg("proposal"), nb::arg("weight"), nb::arg("last"), nb::arg("wrong"));
+          [](Component* self, Proposal proposal, double weight, std::uint64_t last, Fault fault) { new (self) Component{proposal, weight, last, fault}; },
+          nb::arg("proposal"), nb::arg("weight"), nb::arg("last"), nb::arg("fault"));
 
   nb::class_<CategoricalLeaf>(module, "CategoricalLeaf")
       .def(

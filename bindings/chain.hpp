@@ -27,13 +27,20 @@ void bind_chain_steps(nb::class_<Bound> bound) {
            [](Bound& self) {
              Draws draws = self.take();
              nb::dict out;
+             const bool has_values = !self.cold().values().empty();
              out["statistics"] = to_numpy(std::move(draws.statistics));
+             if (has_values) out["value"] = to_numpy(std::move(draws.value));
              out["tree"] = to_numpy(std::move(draws.tree));
              out["log_likelihood"] = to_numpy(std::move(draws.log_likelihood));
              out["log_prior"] = to_numpy(std::move(draws.log_prior));
              if (self.size() > 1) out["rung_log_likelihood"] = to_numpy(std::move(draws.rung_log_likelihood));
              return std::make_tuple(forest_to_dict(std::move(draws.forest)), out);
            })
+      .def(
+          "values", [](Bound& self, std::size_t rung) { return self.rung(rung).values(); }, nb::arg("rung") = 0)
+      .def(
+          "restore_values", [](Bound& self, std::vector<double> values, std::size_t rung) { self.rung(rung).restore_values(std::move(values)); },
+          nb::arg("values"), nb::arg("rung") = 0)
       .def(
           "tree",
           [](Bound& self, std::size_t rung) {

@@ -63,6 +63,10 @@ NB_MODULE(_core, module) {
              if (n == 0) throw InputError("below needs n > 0");
              return self.below(n);
            })
+      .def("normal", &Stream::normal)
+      .def("log_gamma", &Stream::log_gamma, nb::arg("shape"))
+      .def("logit_beta", &Stream::logit_beta, nb::arg("a"), nb::arg("b"))
+      .def("student", &Stream::student, nb::arg("freedom"))
       .def("seek", &Stream::seek)
       .def_prop_ro("position", &Stream::position);
 

@@ -19,12 +19,9 @@ Predictor::Predictor(const ForestView& forest, std::span<const Column> columns) 
       }
       const Column& column = columns[node.rule.feature];
       const std::size_t right = right_child(nodes, i);
-      // Where training saw no missing values, they follow the larger child.
-      const bool larger_left = nodes[left_child(i)].rows() >= nodes[right].rows();
-      const bool rule_left = column.categorical ? (node.rule.subset >> column.missing_code() & 1) != 0 : node.rule.missing_left;
       steps_.push_back({static_cast<std::int32_t>(node.rule.feature), static_cast<std::uint32_t>(right - i),
                         column.categorical ? node.rule.subset : node.rule.cut, column.missing_code(), column.categorical,
-                        column.has_missing ? rule_left : larger_left});
+                        missing_goes_left(column, node.rule, nodes[left_child(i)].rows(), nodes[right].rows())});
     }
     leaves_ += leaf;
   }

@@ -1,5 +1,8 @@
 #include "baytree/rng.hpp"
 
+#include <cmath>
+#include <numbers>
+
 namespace baytree {
 namespace {
 
@@ -82,6 +85,33 @@ std::uint64_t Stream::below(std::uint64_t n) {
   std::uint64_t word = next64();
   while (word < threshold) word = next64();
   return word % n;
+}
+
+double Stream::normal() {
+  const double radius = std::sqrt(-2.0 * std::log1p(-uniform()));
+  return radius * std::cos(2.0 * std::numbers::pi * uniform());
+}
+
+double Stream::log_gamma(double shape) {
+  // Below 1: a gamma variable of shape a is one of shape a + 1 times U^(1/a).
+  const double shift = shape < 1.0 ? std::log1p(-uniform()) / shape : 0.0;
+  const double d = (shape < 1.0 ? shape + 1.0 : shape) - 1.0 / 3.0, c = 1.0 / std::sqrt(9.0 * d);
+  for (;;) {
+    const double x = normal(), root = 1.0 + c * x;
+    if (root <= 0.0) continue;
+    const double log_v = 3.0 * std::log(root), v = root * root * root;
+    if (std::log1p(-uniform()) < 0.5 * x * x + d * (1.0 - v + log_v)) return shift + std::log(d) + log_v;
+  }
+}
+
+double Stream::logit_beta(double a, double b) {
+  const double first = log_gamma(a);
+  return first - log_gamma(b);
+}
+
+double Stream::student(double freedom) {
+  const double z = normal();
+  return z * std::exp(0.5 * (std::log(0.5 * freedom) - log_gamma(0.5 * freedom)));
 }
 
 }  // namespace baytree

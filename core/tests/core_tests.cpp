@@ -264,6 +264,58 @@ void test_knowledge(const Table& table) {
   CHECK(goes_to({}) && goes_to({.max_leaves = 2}) && !goes_to({.max_leaves = 1}) && !goes_to({.forbidden = {0}}) && !goes_to({.max_depth = 0}));
 }
 
+/// Every draw is a monotone function, at random pairs of points that differ in columns with a sign; codes at prediction include missing values where training
+/// had none.
+template <class Leaf>
+void test_monotone(const Table& table, const Leaf& leaf) {
+  const std::vector<int> signs{1, 0, -1, 0, 0, 0, 1};
+  std::vector<Component> components;
+  for (Proposal proposal : {Proposal::uc, Proposal::birth_death, Proposal::change, Proposal::swap}) components.push_back({.proposal = proposal});
+  for (bool from_prior : {false, true}) {
+    Chain<Leaf> chain(table.design, leaf, {.alpha = 0.95, .beta = 0.3, .min_leaf = 3}, Mixture(components), from_prior ? 0.0 : 1.0, 11, 0, {signs, from_prior});
+    chain.advance(200);
+    chain.draw(60, 7);
+    CHECK(chain.values().size() == (chain.nodes().size() + 1) / 2);
+    const Draws draws = chain.take();
+    CHECK(draws.value.size() * leaf.n_statistics() == draws.statistics.size());
+    const ForestView view{draws.forest.feature, draws.forest.cut, draws.forest.subset, draws.forest.missing_left, draws.forest.rows, draws.forest.begin};
+    const Predictor predictor(view, table.design.columns);
+    Stream stream(5, Role::chain, 0);
+    constexpr std::size_t pairs = 400;
+    std::vector<std::uint32_t> low, high;
+    for (std::size_t pair = 0; pair < pairs; ++pair)
+      for (std::size_t j = 0; j < signs.size(); ++j) {
+        const Column& column = table.design.columns[j];
+        std::uint32_t a = static_cast<std::uint32_t>(stream.below(column.observed + 1)), b = a;
+        if (signs[j] != 0 && a < column.observed) b = static_cast<std::uint32_t>(stream.below(column.observed));
+        if ((a < b) != (signs[j] > 0)) std::swap(a, b);
+        low.push_back(a);
+        high.push_back(b);
+      }
+    std::vector<std::int64_t> below(pairs * predictor.trees()), above(below.size());
+    predictor.apply(low, pairs, below);
+    predictor.apply(high, pairs, above);
+    std::size_t different = 0;
+    for (std::size_t i = 0; i < below.size(); ++i) {
+      CHECK(draws.value[below[i]] <= draws.value[above[i]]);
+      different += below[i] != above[i];
+    }
+    CHECK(from_prior || different > below.size() / 20);
+    const Nodes nodes = chain.nodes();
+    const std::vector<double> values = chain.values();
+    chain.restore(nodes);
+    CHECK(chain.values() == std::vector<double>(values.size(), chain.values()[0]));
+    chain.restore_values(values);
+    CHECK(chain.values() == values);
+    CHECK(throws([&] { chain.restore_values({}); }));
+  }
+  const auto chain_with = [&](std::vector<int> wrong) { Chain<Leaf>(table.design, leaf, {}, Mixture(components), 1.0, 11, 0, {std::move(wrong), false}); };
+  CHECK(throws([&] { chain_with({1}); }));
+  CHECK(throws([&] { chain_with({2, 0, 0, 0, 0, 0, 0}); }));
+  CHECK(throws([&] { chain_with({0, 0, 0, 1, 0, 0, 0}); }));
+  CHECK(!throws([&] { chain_with({0, 0, 0, 0, 0, 0, 0}); }));
+}
+
 void test_damaged_forests(const Table& table) {
   const auto unpack = [&](std::vector<std::int32_t> feature, std::uint32_t cut, std::uint64_t subset) {
     const std::size_t n = feature.size();
@@ -349,6 +401,15 @@ int main() {
   test_chain(table, GaussianLeaf(table.values, table.weights, {0.5, 0.1, 3.0, 0.05}));
   test_grow_trees(table);
   test_knowledge(table);
+  std::vector<std::int32_t> two;
+  std::vector<double> rising;
+  for (Row row = 0; row < table.design.rows; ++row) {
+    rising.push_back(table.values[row] + table.wide[0][row] / 1000.0 - table.narrow[2][row] / 4.0);
+    two.push_back(rising.back() > 0.3);
+  }
+  test_monotone(table, CategoricalLeaf(two, {}, 2, 0.7));
+  test_monotone(table, GaussianLeaf(rising, table.weights, {0.5, 0.1, 3.0, 0.05}));
+  CHECK(throws([&] { CategoricalLeaf(table.classes, {}, 3, 1.0).require_values(); }));
   test_damaged_forests(table);
   test_slp();
   std::printf("core: %d checks hold\n", checks);

@@ -18,7 +18,11 @@ SATURATED_ROWS = 10_000
 
 
 class Leaf(Protocol):
-    """What a leaf model offers to models and posteriors. Statistics are arrays of shape (leaves, columns)."""
+    """What a leaf model offers to models and posteriors.
+
+    Statistics are arrays of shape (leaves, columns). Where trees must be monotone, the chain has drawn a value for each
+    leaf, the mean of the response or the probability of the second class, and all else is given that.
+    """
 
     def resolve(self, design: Design, min_leaf: int) -> Leaf:
         """The same model with what was left open chosen from the data."""
@@ -26,10 +30,12 @@ class Leaf(Protocol):
     def native(self, design: Design) -> Any:
         """The model and the response as the core takes them."""
 
-    def means(self, statistics: np.ndarray) -> np.ndarray:
+    def means(self, statistics: np.ndarray, values: np.ndarray | None = None) -> np.ndarray:
         """The predictive mean of each leaf, shape (leaves, width)."""
 
-    def draw(self, statistics: np.ndarray, generator: np.random.Generator) -> np.ndarray:
+    def draw(
+        self, statistics: np.ndarray, generator: np.random.Generator, values: np.ndarray | None = None
+    ) -> np.ndarray:
         """A draw of each leaf's parameters from their posterior, one row a leaf."""
 
 
@@ -63,13 +69,19 @@ class Categorical:
         assert design.classes is not None
         return _core.CategoricalLeaf(design.y, _weight(design), len(design.classes), float(self.concentration))
 
-    def means(self, statistics: np.ndarray) -> np.ndarray:
+    def means(self, statistics: np.ndarray, values: np.ndarray | None = None) -> np.ndarray:
         """The class probabilities of each leaf."""
+        if values is not None:
+            return np.column_stack([1 - values, values])
         pseudo = statistics + self.concentration
         return pseudo / pseudo.sum(axis=1, keepdims=True)
 
-    def draw(self, statistics: np.ndarray, generator: np.random.Generator) -> np.ndarray:
+    def draw(
+        self, statistics: np.ndarray, generator: np.random.Generator, values: np.ndarray | None = None
+    ) -> np.ndarray:
         """Class probabilities drawn from each leaf's Dirichlet posterior."""
+        if values is not None:
+            return self.means(statistics, values)
         gammas = generator.standard_gamma(statistics + self.concentration)
         total = gammas.sum(axis=1, keepdims=True)
         # With a tiny concentration all gammas of a draw can underflow: such a draw sits in a corner of the simplex.
@@ -133,13 +145,22 @@ class Gaussian:
         """The leaf model and the response as the core takes them."""
         return _core.GaussianLeaf(design.y, _weight(design), *self._parameters())
 
-    def means(self, statistics: np.ndarray) -> np.ndarray:
+    def means(self, statistics: np.ndarray, values: np.ndarray | None = None) -> np.ndarray:
         """The predictive mean of each leaf."""
-        return self._posterior(statistics)[0][:, None]
+        return (self._posterior(statistics)[0] if values is None else values)[:, None]
 
-    def draw(self, statistics: np.ndarray, generator: np.random.Generator) -> np.ndarray:
-        """Mean and standard deviation drawn from each leaf's posterior, two columns."""
+    def draw(
+        self, statistics: np.ndarray, generator: np.random.Generator, values: np.ndarray | None = None
+    ) -> np.ndarray:
+        """Mean and standard deviation drawn from each leaf's posterior, two columns.
+
+        Given the mean mu, sigma2 ~ IG((nu + 1) / 2, (nu * scale + kappa * (mu − mean)²) / 2) with the parameters of the
+        leaf's posterior.
+        """
         mean, kappa, nu, sum_of_squares = self._posterior(statistics)
+        if values is not None:
+            squares = sum_of_squares + kappa * (values - mean) ** 2
+            return np.column_stack([values, np.sqrt(squares / generator.chisquare(nu + 1))])
         sigma = np.sqrt(sum_of_squares / generator.chisquare(nu))
         return np.column_stack([mean + sigma * generator.standard_normal(len(mean)) / np.sqrt(kappa), sigma])
 

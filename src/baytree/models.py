@@ -150,6 +150,8 @@ def restore(chain: Chain, state: Mapping[str, Any]) -> None:
             chain.restore_choices([tuple(choice) for choice in record["choices"]], rung)
         else:
             chain.restore_tree(forest_from_lists(record["tree"]).arrays(), rung)
+        if "values" in record:
+            chain.restore_values(record["values"], rung)
         chain.restore_rung(rung, record["stream"], record["turns"], record["accepted"])
     chain.restore_position(position_from_dict(state["position"]))
 
@@ -184,7 +186,8 @@ def move_to(chain: Chain, tree: Tree) -> None:
 
 
 def _model_of(chain: Chain, rung: int) -> dict[str, Any]:
-    """The tree or proof that a rung is at."""
+    """The tree or proof that a rung is at, and its leaf values where it must be monotone."""
+    values = {"values": chain.values(rung)} if chain.values(rung) else {}
     if isinstance(chain, ProgramChain):
-        return {"choices": [list(choice) for choice in chain.choices(rung)]}
-    return {"tree": forest_to_lists(chain.tree(rung))}
+        return {"choices": [list(choice) for choice in chain.choices(rung)]} | values
+    return {"tree": forest_to_lists(chain.tree(rung))} | values

@@ -37,6 +37,8 @@ NUMBERS_PER_BLOCK = 8_000_000
 # What a chain recorded in one block: the arrays of a forest of the trees that are new in it, and of its draws.
 Part = dict[str, np.ndarray]
 DRAW_ARRAYS = ("tree", "log_likelihood", "log_prior")
+# Of trees that must be monotone only.
+VALUES = "value"
 PART_ARRAYS = ("feature", "cut", "subset", "missing_left", "rows", "begin", "statistics", *DRAW_ARRAYS)
 # Of a tempered chain.
 RUNG_ARRAY = "rung_log_likelihood"
@@ -116,6 +118,9 @@ class Posterior:
         Some training rows, by which chains are compared; no file or pickle holds them.
     recorded : Diagnostics or None
         What a comparison found while the training rows were at hand.
+    values : numpy.ndarray, optional
+        Where trees must be monotone, of every leaf of every stored tree E(y | x), or the probability of the second
+        class, as the chain drew it. Elsewhere the leaves' parameters are integrated out.
     """
 
     model: CART
@@ -130,6 +135,7 @@ class Posterior:
     rung_log_likelihood: np.ndarray | None = None
     watched: Rows | None = None
     recorded: Diagnostics | None = None
+    values: np.ndarray | None = None
 
     def __getstate__(self) -> dict[str, Any]:
         """All but the core's copy of the trees, which is made again when needed, and the training rows."""
@@ -174,11 +180,27 @@ class Posterior:
         """The tree of one draw."""
         return self._stored_tree(self.tree_index[chain, draw])
 
-    def _stored_tree(self, index: int) -> Tree:
-        forest = self.forest
-        first, leaves = int(forest.first_leaf[index]), int(forest.leaves[index])
+    def leaf_means(self, leaves: slice | np.ndarray) -> np.ndarray:
+        """What these leaves of the stored trees predict, shape (leaves, width)."""
         assert self.model.leaf is not None
-        means = self.model.leaf.means(self.statistics[first : first + leaves])
+        return self.model.leaf.means(self.statistics[leaves], None if self.values is None else self.values[leaves])
+
+    def _stored_tree(self, index: int) -> Tree:
+        first = int(self.forest.first_leaf[index])
+        return self._tree(index, self.leaf_means(slice(first, first + int(self.forest.leaves[index]))))
+
+    def _average_tree(self, index: int) -> Tree:
+        """A stored tree; what the leaves predict is averaged over all draws of the same rules."""
+        if self.values is None:
+            return self._stored_tree(index)
+        same = np.flatnonzero(self.forest.identity == self.forest.identity[index])
+        leaves = np.arange(self.forest.leaves[index])
+        means = self.leaf_means((self.forest.first_leaf[same][:, None] + leaves).ravel())
+        draws = self.visits[:, same].sum(axis=0)
+        return self._tree(index, np.average(means.reshape(len(same), len(leaves), -1), axis=0, weights=draws))
+
+    def _tree(self, index: int, means: np.ndarray) -> Tree:
+        forest = self.forest
         classes = self.schema.response.classes
         if classes is None:
             values = means[:, 0].tolist()
@@ -214,12 +236,12 @@ class Posterior:
         count = self.distinct_visits.sum(axis=0)
         top = np.argsort(-count, kind="stable")[: min(n, np.count_nonzero(count))].tolist()
         shares = self.distinct_visits / self.draws
-        return [TopTree(self._stored_tree(tree), count[tree] / self.tree_index.size, shares[:, tree]) for tree in top]
+        return [TopTree(self._average_tree(tree), count[tree] / self.tree_index.size, shares[:, tree]) for tree in top]
 
     def best_tree(self) -> Tree:
         """The drawn tree of highest posterior probability, log P(T | x) + log P(y | T, x)."""
-        chain, draw = np.unravel_index(np.argmax(self.log_likelihood + self.log_prior), self.tree_index.shape)
-        return self.tree(int(chain), int(draw))
+        best = self.tree_index.ravel()[np.argmax(self.log_likelihood + self.log_prior)]
+        return self._average_tree(int(best))
 
     def inclusion(self) -> dict[str, float]:
         """Of each column, the probability that the tree asks about it."""
@@ -268,6 +290,8 @@ class Posterior:
             raise InputError(
                 'the evidence needs chains that reach the prior: sample with temperatures=12 and ladder="adaptive"'
             )
+        if self.values is not None:
+            raise InputError("the evidence of monotone trees is not known: leave Monotone out")
         if self.model.power != 1:
             raise InputError(f"the evidence needs the likelihood as it is; this model has power={self.model.power:g}")
         return stepping_stone(self.rung_log_likelihood, self.swaps().ladders)
@@ -428,6 +452,7 @@ class Posterior:
             **rungs,
             "begin": self.forest.begin[first:last] - np.uint64(node_first),
             "statistics": self.statistics[leaf_first:leaf_last].ravel(),
+            **({} if self.values is None else {VALUES: self.values[leaf_first:leaf_last]}),
             "tree": index[begin:end] - index[0],
             "log_likelihood": self.log_likelihood[chain, begin:end],
             "log_prior": self.log_prior[chain, begin:end],
@@ -454,7 +479,9 @@ class Posterior:
         if plan.temperatures > 1:
             rungs = np.stack([np.concatenate([part.pop(RUNG_ARRAY) for part in chain]) for chain in parts])
             rungs = rungs.reshape(len(parts), -1, plan.temperatures)
-        forest = Forest.concatenate([part for chain in parts for part in chain])
+        blocks = [part for chain in parts for part in chain]
+        values = np.concatenate([part.pop(VALUES) for part in blocks]) if VALUES in blocks[0] else None
+        forest = Forest.concatenate(blocks)
         return cls(
             model=model,
             schema=schema,
@@ -468,6 +495,7 @@ class Posterior:
             rung_log_likelihood=rungs,
             watched=watched,
             recorded=recorded,
+            values=values,
         )
 
     def check(self) -> Posterior:
@@ -476,6 +504,11 @@ class Posterior:
             raise InputError("draws refer to trees that are not there")
         if self._predictor.leaves != len(self.statistics) or self.chains != len(self.states):
             raise InputError("leaves or states are missing")
+        expected = len(self.statistics) if any("values" in state["rungs"][0] for state in self.states) else 0
+        if expected != (0 if self.values is None else len(self.values)):
+            raise InputError("leaf values are missing")
+        if self.values is not None and not np.isfinite(self.values).all():
+            raise InputError("leaf values are not numbers")
         return self
 
 
@@ -521,5 +554,7 @@ def read_header(reader: ModelReader) -> tuple[CART, Schema, Plan]:
 def read_parts(reader: ModelReader, chain: int, plan: Plan) -> list[Part]:
     """The blocks of draws of one chain."""
     names = PART_ARRAYS if plan.temperatures == 1 else (*PART_ARRAYS, RUNG_ARRAY)
-    arrays = {name: reader.blocks(chain, name) for name in names}
+    arrays = {name: reader.blocks(chain, name) for name in (*names, VALUES)}
+    if not arrays[VALUES]:
+        del arrays[VALUES]
     return [dict(zip(arrays, block, strict=True)) for block in zip(*arrays.values(), strict=True)]

@@ -45,14 +45,13 @@ def predict(posterior: Posterior, predictor: _core.Predictor, codes: np.ndarray,
 
 def _average(posterior: Posterior, predictor: _core.Predictor, codes: np.ndarray, kind: str) -> np.ndarray:
     """The leaves' means, or their votes, averaged over the draws."""
-    assert posterior.model.leaf is not None
     forest, classes = posterior.forest, posterior.schema.response.classes
     width = 1 if classes is None else len(classes)
     weight = posterior.visits.sum(axis=0) / posterior.tree_index.size
     mean = np.zeros(len(codes) * width)
     for begin, end in _blocks(forest.leaves * width):
         first = forest.first_leaf[begin]
-        values = posterior.model.leaf.means(posterior.statistics[first : first + forest.leaves[begin:end].sum()])
+        values = posterior.leaf_means(slice(first, first + forest.leaves[begin:end].sum()))
         if kind == "vote":
             values = np.eye(width)[values.argmax(axis=1)]
         mean += predictor.accumulate(codes, begin, weight[begin:end], np.ascontiguousarray(values))
@@ -78,7 +77,7 @@ class LeafMeans:
         self.forest = posterior.forest.take(stored)
         self.chains, self.draws = tree_index.shape
         self.place = place.reshape(self.chains, self.draws)
-        self.values = posterior.model.leaf.means(posterior.statistics[posterior.forest.leaves_of(stored)])
+        self.values = posterior.leaf_means(posterior.forest.leaves_of(stored))
         self._predictor = _core.Predictor(native_columns(posterior.schema), self.forest.arrays())
 
     def leaf(self, codes: np.ndarray) -> np.ndarray:
@@ -104,7 +103,7 @@ def _blocks(numbers: np.ndarray) -> Iterator[tuple[int, int]]:
 
 
 class _LeafDraws:
-    """Leaf parameters of every draw: a leaf that two draws share has parameters of its own in each."""
+    """Leaf parameters of every draw: those that the chain integrated out are drawn, in each draw anew."""
 
     def __init__(self, posterior: Posterior, predictor: _core.Predictor) -> None:
         forest = posterior.forest
@@ -121,7 +120,8 @@ class _LeafDraws:
             here, count = self._offset[begin], leaves[begin:end]
             within = np.arange(count.sum()) - np.repeat(self._offset[begin:end] - here, count)
             leaf = np.repeat(forest.first_leaf[self._tree[begin:end]], count) + within
-            drawn = posterior.model.leaf.draw(posterior.statistics[leaf], self._generator)
+            values = None if posterior.values is None else posterior.values[leaf]
+            drawn = posterior.model.leaf.draw(posterior.statistics[leaf], self._generator, values)
             self._parameters[here : here + len(drawn)] = drawn
 
     def row_blocks(self, codes: np.ndarray) -> Iterator[np.ndarray]:

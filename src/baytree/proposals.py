@@ -29,14 +29,15 @@ class Component:
         How often it is used, relative to the others.
     last : int
         Of ``cycle``: it regrows at choice points 0 … last in turn.
-    wrong : bool
-        A saboteur for the tests, spelled ``wrong:NAME``: its acceptance ratio is deliberately wrong.
+    fault : {"none", "ratio", "stale", "unordered"}
+        A saboteur for the tests. ``wrong:NAME``: its acceptance ratio is deliberately wrong. ``wrong:stale:NAME`` and
+        ``wrong:unordered:NAME``, where trees must be monotone: new leaves take an old value, or any.
     """
 
     name: str
     weight: float = 1.0
     last: int = 0
-    wrong: bool = False
+    fault: str = "none"
 
     @property
     def keeps_shape(self) -> bool:
@@ -44,11 +45,13 @@ class Component:
         return self.name in ("change", "swap")
 
     def __str__(self) -> str:
-        return ("wrong:" if self.wrong else "") + (f"cycle({self.last})" if self.name == "cycle" else self.name)
+        fault = {"none": "", "ratio": "wrong:"}.get(self.fault, f"wrong:{self.fault}:")
+        return fault + (f"cycle({self.last})" if self.name == "cycle" else self.name)
 
     def native(self) -> _core.Component:
         """The component as the core takes it."""
-        return _core.Component(getattr(_core.Proposal, self.name), self.weight, self.last, self.wrong)
+        fault = getattr(_core.Fault, self.fault)
+        return _core.Component(getattr(_core.Proposal, self.name), self.weight, self.last, fault)
 
 
 def parse_proposal(spec: ProposalSpec) -> tuple[Component, ...]:
@@ -97,11 +100,11 @@ def parse_weights(what: str, spec: ProposalSpec, example: str) -> dict[str, floa
 
 
 def _component(text: str, weight: float) -> Component:
-    match = re.fullmatch(r"(wrong:)?(?:(cycle)\((\d{1,9})\)|(\w+))", str(text))
-    name = (match[2] or match[4]) if match else ""
-    if not match or name not in _core.Proposal.__members__ or (name == "cycle" and not match[2]):
+    match = re.fullmatch(r"(wrong:(?:(stale|unordered):)?)?(?:(cycle)\((\d{1,9})\)|(\w+))", str(text))
+    name = (match[3] or match[5]) if match else ""
+    if not match or name not in _core.Proposal.__members__ or (name == "cycle" and not match[3]):
         raise unknown_choice("proposal", text, ("auto", *NAMES))
-    return Component(name, weight, int(match[3] or 0), bool(match[1]))
+    return Component(name, weight, int(match[4] or 0), (match[2] or "ratio") if match[1] else "none")
 
 
 def _number(what: str, text: str) -> float:

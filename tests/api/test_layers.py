@@ -48,17 +48,17 @@ CORE_LAYERS = [
     },
     {"tree", "slp/problem", "slp/cell", "slp/chance"},
     {"partition", "forest", "slp/lexer"},
-    {"admissible", "leaf/categorical", "leaf/gaussian", "slp/parser"},
+    {"admissible", "draws", "monotone", "leaf/categorical", "leaf/gaussian", "slp/parser"},
     {"knowledge", "slp/program", "slp/arithmetic", "slp/writer", "slp/store"},
     {"prior/node_rules", "prior/path"},
     {"prior/grow_tree", "prior/node_table", "slp/lint", "slp/library"},
-    {"prior/program_knowledge", "proposal/move", "slp/reading", "slp/prelude"},
+    {"prior/program_knowledge", "leaf_values", "proposal/move", "slp/reading", "slp/prelude"},
     {"slp/code"},
     {"proposal/regrow", "proposal/birth_death", "proposal/change", "proposal/swap", "slp/analysis", "slp/machine"}
     | {"slp/compile"},
     {"proposal/mixture", "prior/derived_tree", "slp/prepare", "slp/proofs", "slp/kernel"}
     | {"slp/machine_choices", "slp/machine_goals"},
-    {"draws", "predictor", "slp/walk"},
+    {"predictor", "slp/walk"},
     {"chain", "tempering"},
     {"program_chain"},
 ]

@@ -7,9 +7,13 @@ import pytest
 
 import baytree as bt
 from baytree import sampling
+from baytree.knowledge import Monotone
 from baytree.storage import partial_path
 
 PROPOSALS = ["uc", "cycle(4)", "auto", "program:auto", "program:address", "program:cycle(4)"]
+# Leaf values are part of the state.
+MONOTONE = ["monotone:auto", "monotone program:auto"]
+SIGNS = {"classification": {"clump_thickness": 1, "mitoses": -1}, "regression": {"x4": 1, "x5": -1}}
 
 
 def regression() -> bt.Design:
@@ -27,7 +31,7 @@ DESIGNS = {"classification": classification(), "regression": regression()}
 def assert_same(a: bt.Posterior, b: bt.Posterior) -> None:
     for name, array in a.forest.arrays().items():
         np.testing.assert_array_equal(array, b.forest.arrays()[name], err_msg=name)
-    for name in ("statistics", "tree_index", "log_likelihood", "log_prior"):
+    for name in ("statistics", "tree_index", "log_likelihood", "log_prior", "values"):
         np.testing.assert_array_equal(getattr(a, name), getattr(b, name), err_msg=name)
     np.testing.assert_equal(a.rung_log_likelihood, b.rung_log_likelihood)
     assert a.states == b.states
@@ -38,17 +42,22 @@ def assert_same(a: bt.Posterior, b: bt.Posterior) -> None:
 def draw(task: str, proposal: str = "auto", **options: object) -> bt.Posterior:
     settings = {"warmup": 150, "draws": 120, "thin": 3, "chains": 3, "seed": 5, "progress": False} | options
     kind, _, name = proposal.rpartition(":")
-    prior = bt.slp.load("growtree.slp", semantics="reject") if kind else bt.GrowTree()
+    prior = bt.slp.load("growtree.slp", semantics="reject") if "program" in kind else bt.GrowTree()
+    if kind == "monotone":
+        prior = prior & Monotone(**SIGNS[task])
+    elif kind == "monotone program":
+        facts = "".join(f"monotone({column}, {sign}).\n" for column, sign in SIGNS[task].items())
+        prior = bt.slp.Program(prior.text + facts, semantics="reject")
     return bt.sample(bt.CART(prior, proposal=name), DESIGNS[task], **settings)
 
 
-@pytest.mark.parametrize("proposal", PROPOSALS)
+@pytest.mark.parametrize("proposal", [*PROPOSALS, *MONOTONE])
 @pytest.mark.parametrize("task", DESIGNS)
 def test_threads(task: str, proposal: str) -> None:
     assert_same(draw(task, proposal, threads=1), draw(task, proposal, threads=3))
 
 
-@pytest.mark.parametrize("proposal", ["auto", "program:auto"])
+@pytest.mark.parametrize("proposal", ["auto", "program:auto", *MONOTONE])
 @pytest.mark.parametrize("ladder", ["adaptive", "mrbayes"])
 @pytest.mark.parametrize("task", DESIGNS)
 def test_tempered(task: str, ladder: str, proposal: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -82,16 +91,18 @@ def test_block_size(task: str, seconds: float, monkeypatch: pytest.MonkeyPatch) 
     assert_same(usual, draw(task))
 
 
-@pytest.mark.parametrize("proposal", PROPOSALS)
+@pytest.mark.parametrize("proposal", [*PROPOSALS, *MONOTONE])
 @pytest.mark.parametrize("task", DESIGNS)
 def test_extend(task: str, proposal: str) -> None:
     short = draw(task, proposal, draws=50)
     assert_same(draw(task, proposal), bt.extend(short, DESIGNS[task], draws=70, progress=False))
 
 
+@pytest.mark.parametrize("proposal", ["auto", *MONOTONE])
 @pytest.mark.parametrize("task", DESIGNS)
-def test_save_and_load(task: str, tmp_path: Path) -> None:
-    posterior = draw(task)
+def test_save_and_load(task: str, proposal: str, tmp_path: Path) -> None:
+    posterior = draw(task, proposal)
+    assert (posterior.values is None) == (proposal == "auto")
     posterior.save(tmp_path / "model.baytree")
     loaded = bt.load(tmp_path / "model.baytree")
     assert_same(posterior, loaded)
@@ -99,19 +110,21 @@ def test_save_and_load(task: str, tmp_path: Path) -> None:
     assert_same(bt.extend(posterior, DESIGNS[task], progress=False), bt.extend(loaded, DESIGNS[task], progress=False))
 
 
-def test_save_in_several_blocks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    posterior = draw("classification")
+@pytest.mark.parametrize("proposal", ["auto", *MONOTONE])
+def test_save_in_several_blocks(proposal: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    posterior = draw("classification", proposal)
     monkeypatch.setattr("baytree.posterior.NUMBERS_PER_BLOCK", 40)
     posterior.save(tmp_path / "model.baytree")
     assert_same(posterior, bt.load(tmp_path / "model.baytree"))
 
 
+@pytest.mark.parametrize("proposal", ["auto", *MONOTONE])
 @pytest.mark.parametrize("task", DESIGNS)
-def test_checkpoint(task: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_checkpoint(task: str, proposal: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sampling, "BLOCK_SECONDS", 1e-4)
     monkeypatch.setattr(sampling, "CHECKPOINT_SECONDS", 0.0)
     path = tmp_path / "model.baytree"
-    posterior = draw(task, checkpoint=path)
+    posterior = draw(task, proposal, checkpoint=path)
     assert_same(posterior, bt.load(path))
     assert not partial_path(path).exists()
 
@@ -121,11 +134,12 @@ class Killed(BaseException):
 
 
 @pytest.mark.parametrize("blocks", [0, 1, 2, 9, 60, 200])
+@pytest.mark.parametrize("proposal", ["auto", "monotone:auto"])
 @pytest.mark.parametrize("task", DESIGNS)
-def test_resume(task: str, blocks: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_resume(task: str, proposal: str, blocks: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Killed after some blocks, before or in the warm-up, between draws or in the middle of one, and resumed."""
     start = draw(task, draws=1, seed=9).tree(0, 0)
-    usual = draw(task, start=start)
+    usual = draw(task, proposal, start=start)
     monkeypatch.setattr(sampling, "BLOCK_SECONDS", 1e-9)
     monkeypatch.setattr(sampling, "CHECKPOINT_SECONDS", 0.0)
     path = tmp_path / "model.baytree"
@@ -141,7 +155,7 @@ def test_resume(task: str, blocks: int, tmp_path: Path, monkeypatch: pytest.Monk
     with monkeypatch.context() as patch:
         patch.setattr(sampling._Run, "_next_block", until_killed)
         with pytest.raises(Killed):
-            draw(task, checkpoint=path, start=start)
+            draw(task, proposal, checkpoint=path, start=start)
     assert_same(usual, bt.resume(path, DESIGNS[task], progress=False))
     assert_same(usual, bt.load(path))
 

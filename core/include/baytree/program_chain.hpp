@@ -2,10 +2,12 @@
 
 #include <cmath>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "baytree/chain.hpp"
+#include "baytree/leaf_values.hpp"
 #include "baytree/prior/derived_tree.hpp"
 #include "baytree/prior/program_knowledge.hpp"
 #include "baytree/slp/prepare.hpp"
@@ -28,15 +30,33 @@ class ProgramChain {
         chance_(stream_) {
     if (leaf.rows() != design.rows) throw InputError("the response and the columns have different numbers of rows");
     if (program.code->goal_variables.empty()) throw InputError("the goal must have a variable for the tree, as in  cart(T)");
-    restart();
+    derivation_->stream = &stream_;
+    derivation_->machine.prove_until_success(chance_, most_attempts);
+    derivation_->walk.start();
+    Monotone monotone{derivation_->table.monotone(), power == 0.0};
+    if (monotone.is_any()) derivation_->values.emplace(design, leaf, std::move(monotone));
+    derivation_->start_values();
   }
   ProgramChain(const ProgramChain&) = delete;
 
-  /// One step; true where the proof changed.
-  bool step() { return derivation_->walk.step(chance_); }
+  /// One step; true where the proof or a value changed.
+  bool step() {
+    if (!derivation_->values) return derivation_->walk.step(chance_);
+    if (derivation_->machine.compact()) derivation_->settle_values();
+    const bool moved = derivation_->walk.step(chance_);
+    if (moved) {
+      derivation_->values->accept();
+      derivation_->settle_values();
+    }
+    return derivation_->refresh_value() || moved;
+  }
 
-  /// Goes to a new draw of the prior.
+  /// Goes to a new draw of the prior. Where trees must be monotone it takes a step instead, which leaves the prior as it is, too.
   void restart() {
+    if (derivation_->values) {
+      step();
+      return;
+    }
     derivation_->machine.prove_until_success(chance_, most_attempts);
     derivation_->walk.start();
   }
@@ -44,6 +64,7 @@ class ProgramChain {
   /// Exchanges the proofs of two chains over the same data; each keeps its power, its stream and its counts.
   friend void exchange(ProgramChain& a, ProgramChain& b) {
     std::swap(a.derivation_, b.derivation_);
+    std::swap(a.derivation_->stream, b.derivation_->stream);
     slp::Walk &first = a.derivation_->walk, &second = b.derivation_->walk;
     std::swap(first.mixture().turns, second.mixture().turns);
     std::swap(first.mixture().accepted, second.mixture().accepted);
@@ -57,10 +78,12 @@ class ProgramChain {
   double power() const { return derivation_->walk.power(); }
   void set_power(double power) { derivation_->walk.set_power(power); }
   const slp::KernelMixture& mixture() const { return derivation_->walk.mixture(); }
-  Nodes nodes() {
+  const Nodes& nodes() {
     derivation_->tree.read();
     return derivation_->tree.nodes();
   }
+  /// One a leaf where trees must be monotone, else none.
+  std::vector<double> values() const { return derivation_->values ? derivation_->values->values() : std::vector<double>(); }
 
   /// Adds the tree and its leaves' statistics to the draws.
   void store(Draws& draws) {
@@ -71,6 +94,7 @@ class ProgramChain {
       leaf_.statistics(derivation_->table.rows(entry.node), draws.statistics.data() + size);
     }
     draws.forest.add(derivation_->tree.nodes());
+    if (derivation_->values) derivation_->values->store(draws);
   }
 
   const std::vector<slp::Event>& events() const { return derivation_->machine.events(); }
@@ -80,6 +104,12 @@ class ProgramChain {
   void restore(const std::vector<slp::Event>& choices) {
     derivation_->machine.follow(choices);
     derivation_->walk.start();
+    derivation_->start_values();
+  }
+  void restore_values(std::vector<double> values) {
+    if (!derivation_->values) throw InputError("chain: leaf values, but nothing need be monotone");
+    derivation_->values->restore(nodes(), std::move(values));
+    derivation_->settle_values();
   }
   void restore(const ChainPosition& position) {
     slp::KernelMixture& mixture = derivation_->walk.mixture();
@@ -101,7 +131,7 @@ class ProgramChain {
         : table(std::move(nodes)),
           machine(program.code, semantics, &table, limits),
           tree(machine, table),
-          walk(machine, std::move(mixture), [this, &leaf](slp::Machine&) { return evaluate(leaf); }, power) {}
+          walk(machine, std::move(mixture), [this, &leaf](slp::Machine&) { return evaluate(leaf); }, power, [this] { return !values || propose_values(); }) {}
 
     double evaluate(const Leaf& leaf) {
       double sum = 0.0;
@@ -114,11 +144,57 @@ class ProgramChain {
       return sum;
     }
 
+    void start_values() {
+      if (!values) return;
+      tree.read();
+      values->start(tree.nodes(), table.rows(table.root()), *stream);
+      settle_values();
+    }
+
+    /// Tells the table the values of the current leaves.
+    void settle_values() {
+      for (const slp::NodeId node : leaves)
+        if (node < table.mark()) table.value(node) = unknown;
+      leaves.clear();
+      for (const DerivedTree::Entry& entry : tree.read())
+        if (entry.is_leaf) leaves.push_back(entry.node);
+      current = tree.nodes();
+      for (std::size_t leaf = 0; leaf < leaves.size(); ++leaf) table.value(leaves[leaf]) = values->values()[leaf];
+    }
+
+    /// Values for the leaves of the tree that is proposed, which was read last; whether it is monotone.
+    bool propose_values() {
+      values->begin();
+      for (const DerivedTree::Entry& entry : tree.entries()) {
+        if (!entry.is_leaf) continue;
+        const double known = table.value(entry.node);
+        if (std::isnan(known))
+          values->renew(table.rows(entry.node), *stream);
+        else
+          values->keep(known);
+      }
+      const Nodes& proposed = tree.nodes();
+      return values->is_monotone(proposed, 0, proposed);
+    }
+
+    /// Whether it took a new value.
+    bool refresh_value() {
+      const std::size_t leaf = stream->below(leaves.size());
+      if (!values->refresh(current, leaf, table.rows(leaves[leaf]), *stream)) return false;
+      table.value(leaves[leaf]) = values->values()[leaf];
+      return true;
+    }
+
     NodeTable table;
     slp::Machine machine;
     DerivedTree tree;
     slp::Walk walk;
     typename Leaf::Buffer buffer;
+    Stream* stream = nullptr;  // of the chain that has it
+    // Where trees must be monotone: the leaf values, and the current tree they belong to.
+    std::optional<LeafValues<Leaf>> values;
+    std::vector<slp::NodeId> leaves;
+    Nodes current;
   };
 
   const Leaf& leaf_;

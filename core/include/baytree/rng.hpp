@@ -14,7 +14,8 @@ PhiloxBlock philox(PhiloxBlock counter, std::array<std::uint32_t, 2> key);
 enum class Role : std::uint32_t { chain, rung, swap };
 
 /// The random numbers of one (seed, role, replica). A counter is the whole state, so a stream can be saved as one number, `position`, and
-/// results do not depend on threads. Uniforms are our own: the standard library's distributions differ between compilers.
+/// results do not depend on threads. All distributions are our own: those of the standard library differ between compilers. None keeps a number back for the
+/// next call, which would be a second part of the state.
 class Stream {
  public:
   Stream(std::uint64_t seed, Role role, std::uint32_t replica) : seed_(seed), role_(role), replica_(replica) {}
@@ -32,6 +33,14 @@ class Stream {
   bool bernoulli(double probability) { return uniform() < probability; }
   /// Exactly uniform on 0 … n−1, n > 0 (Lemire 2019: multiply, and reject the few products that would bias).
   std::uint64_t below(std::uint64_t n);
+  /// Standard normal (Box and Muller 1958).
+  double normal();
+  /// The logarithm of a gamma variable of this shape and scale 1 (Marsaglia and Tsang 2000): the variable itself underflows where the shape is small.
+  double log_gamma(double shape);
+  /// log p/(1−p) of p ~ Beta(a, b): p itself may round to 0 or 1.
+  double logit_beta(double a, double b);
+  /// Student's t with this many degrees of freedom.
+  double student(double freedom);
 
   /// Number of 32-bit words consumed so far.
   std::uint64_t position() const { return blocks_ * words - (words - used_); }

@@ -41,6 +41,12 @@ using Nodes = std::vector<Node>;
 inline std::size_t left_child(std::size_t node) { return node + 1; }
 inline std::size_t right_child(const Nodes& nodes, std::size_t node) { return node + 1 + nodes[node + 1].size; }
 
+/// Which way missing values go at a split, levels never seen with them: by the rule or, where training saw none, to the child with more rows.
+inline bool missing_goes_left(const Column& column, const Rule& rule, Row left_rows, Row right_rows) {
+  if (!column.has_missing) return left_rows >= right_rows;
+  return column.categorical ? (rule.subset >> column.missing_code() & 1) != 0 : rule.missing_left;
+}
+
 /// Whether two subtrees have the same structure and rules.
 inline bool same_tree(std::span<const Node> a, std::span<const Node> b) {
   const auto alike = [](const Node& x, const Node& y) { return x.size == y.size && (x.is_leaf() || x.rule == y.rule); };

@@ -1,6 +1,7 @@
 #include "baytree/leaf/categorical.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <string>
 
 #include "baytree/error.hpp"
@@ -53,5 +54,18 @@ double CategoricalLeaf::log_marginal(std::span<const Row> rows, Buffer& counts) 
   }
   return sum + log_gamma(classes_ * concentration_) - log_gamma(n_total + classes_ * concentration_);
 }
+
+void CategoricalLeaf::require_values() const {
+  if (classes_ != 2)
+    throw InputError("monotone: the response has " + std::to_string(classes_) + " classes; a probability can rise with a column where there are two");
+}
+
+double CategoricalLeaf::draw_value(std::span<const Row> rows, Stream& stream) const {
+  double counts[2];
+  statistics(rows, counts);
+  return stream.logit_beta(counts[1] + concentration_, counts[0] + concentration_);
+}
+
+double CategoricalLeaf::mean_of(double value) { return 1.0 / (1.0 + std::exp(-value)); }
 
 }  // namespace baytree

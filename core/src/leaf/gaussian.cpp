@@ -1,6 +1,8 @@
 #include "baytree/leaf/gaussian.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numbers>
 
 #include "baytree/error.hpp"
@@ -54,8 +56,21 @@ double GaussianLeaf::log_marginal(std::span<const Row> rows, Buffer&) const {
   statistics(rows, statistic);
   const auto [total, sum, squares] = statistic;
   const double constant = weight_.empty() ? log_constant_[rows.size()] : log_constant(total);
-  const double spread = prior_.nu * prior_.scale + std::fmax(0.0, squares - sum * sum / (prior_.kappa + total));
-  return constant - 0.5 * (prior_.nu + total) * std::log(spread);
+  return constant - 0.5 * (prior_.nu + total) * std::log(spread(total, sum, squares));
+}
+
+double GaussianLeaf::spread(double total_weight, double sum, double squares) const {
+  return prior_.nu * prior_.scale + std::fmax(0.0, squares - sum * sum / (prior_.kappa + total_weight));
+}
+
+double GaussianLeaf::draw_value(std::span<const Row> rows, Stream& stream) const {
+  double statistic[3];
+  statistics(rows, statistic);
+  const auto [total, sum, squares] = statistic;
+  const double kappa = prior_.kappa + total, nu = prior_.nu + total;
+  const double value = prior_.mean + sum / kappa + std::sqrt(spread(total, sum, squares) / (nu * kappa)) * stream.student(nu);
+  // With very few degrees of freedom t leaves the range of numbers.
+  return std::clamp(value, -std::numeric_limits<double>::max(), std::numeric_limits<double>::max());
 }
 
 }  // namespace baytree

@@ -60,8 +60,9 @@ const std::vector<DerivedTree::Entry>& DerivedTree::read() {
   return entries_;
 }
 
-Nodes DerivedTree::nodes() const {
-  Nodes nodes;
+const Nodes& DerivedTree::nodes() {
+  Nodes& nodes = nodes_;
+  nodes.clear();
   for (const Entry& entry : entries_)
     nodes.push_back(entry.is_leaf ? Node{.end = static_cast<Row>(table_.node_size(entry.node))} : Node{.rule = table_.rule(entry.node), .size = 0});
   set_sizes(nodes);

@@ -4,13 +4,20 @@
 #include <bit>
 #include <cmath>
 #include <numeric>
+#include <optional>
 #include <string>
 #include <utility>
 
 #include "baytree/error.hpp"
+#include "baytree/monotone.hpp"
 #include "baytree/partition.hpp"
 
 namespace baytree {
+namespace {
+
+constexpr std::uint64_t most_attempts = 100'000;
+
+}  // namespace
 
 std::size_t count_points(std::span<const Node> nodes) {
   std::size_t points = 0;
@@ -196,7 +203,6 @@ void Grower::regrow(const PartitionedTree& tree, std::size_t at, ChoicePoint fro
 }
 
 void Grower::grow(const PartitionedTree& tree, Stream& stream, Replacement& out) {
-  constexpr std::uint64_t most_attempts = 100'000;
   for (std::uint64_t attempt = 0; attempt < most_attempts; ++attempt) {
     regrow(tree, 0, split_point, stream, out);
     if (fits(out.nodes.size())) return;
@@ -297,9 +303,24 @@ Forest grow_trees(Grower& grower, std::uint64_t n, Stream& stream) {
   grower.assess(root, 0);
   Replacement grown;
   grown.rows.resize(rows);
+  std::optional<Cone> cone;
+  if (!grower.knowledge().monotone.empty()) cone.emplace(grower.design(), grower.knowledge().monotone);
+  std::vector<double> values;
+  // Whether values that are alike by chance are monotone depends on their order alone, so uniform ones stand for those of any leaf model.
+  const auto is_monotone = [&] {
+    if (!cone) return true;
+    values.resize((grown.nodes.size() + 1) / 2);
+    for (double& value : values) value = stream.uniform();
+    cone->read(grown.nodes);
+    return cone->contains(values, 0, values.size());
+  };
   Forest forest;
   for (; n > 0; --n) {
-    grower.grow(root, stream, grown);
+    std::uint64_t attempts = 0;
+    do {
+      if (++attempts > most_attempts) throw InputError("monotone: the prior's trees are hardly ever monotone; lower alpha, or add max_leaves");
+      grower.grow(root, stream, grown);
+    } while (!is_monotone());
     forest.add(grown.nodes);
   }
   return forest;

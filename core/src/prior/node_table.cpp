@@ -40,6 +40,7 @@ NodeTable::NodeTable(const Design& design, Vocabulary vocabulary, const Knowledg
     : design_(design),
       vocabulary_(checked(std::move(vocabulary), design)),
       rules_(design, min_leaf, Restrictions(knowledge, design, vocabulary_.cuts)),
+      monotone_(knowledge.monotone),
       rows_(design.rows),
       used_(design.rows) {
   std::iota(rows_.begin(), rows_.end(), Row{0});

@@ -60,6 +60,7 @@ class Reader {
         {"weight", 2, &Reader::read_weight},
         {"only", 2, &Reader::read_only},
         {"const_class_probs", 4, &Reader::read_box},
+        {"monotone", 2, &Reader::read_monotone},
     };
     const auto [symbol, arity] = program_.indicator(clause.head);
     for (const Constraint& constraint : constraints) {
@@ -180,6 +181,19 @@ class Reader {
     if (!weighted_.insert(*which).second) return report(fact, "a second weight of " + name(*which));
     knowledge.weights.resize(vocabulary_.names.size(), 1.0);
     knowledge.weights[*which] = *weight;
+  }
+
+  void read_monotone(TermId fact) {
+    const auto which = feature(argument(fact, 0));
+    const TermId term = argument(fact, 1);
+    const auto sign = number(term);
+    if (!sign || (*sign != 1.0 && *sign != -1.0)) return report(term, text(term) + " must be 1, never down as the feature grows, or -1, never up");
+    if (!which) return;
+    if (vocabulary_.is_categorical(*which)) return report(argument(fact, 0), name(*which) + " is categorical: its levels have no order to follow");
+    knowledge.monotone.resize(vocabulary_.names.size(), 0);
+    int& known = knowledge.monotone[*which];
+    if (known != 0) return report(fact, "monotone/2 is stated twice of " + name(*which));
+    known = *sign > 0.0 ? 1 : -1;
   }
 
   void read_box(TermId fact) {

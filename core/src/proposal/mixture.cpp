@@ -49,7 +49,7 @@ LogRatio Mixture::propose(std::size_t i, MoveContext& move) {
       ratio = swap_rules(move);
       break;
   }
-  if (component.wrong && ratio) {
+  if (component.fault == Fault::ratio && ratio) {
     const bool should_be_one = component.proposal == Proposal::q0 || component.proposal == Proposal::cycle;
     return should_be_one ? log_points_ratio(move, count_points(move.tree.nodes)) : 0.0;
   }

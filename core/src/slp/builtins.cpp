@@ -50,6 +50,7 @@ constexpr Entry entries[] = {
     {"only", 2, constraint},     {"interaction", 1, constraint},
     {"require", 1, constraint},  {"max_leaves", 1, constraint},
     {"weight", 2, constraint},   {"const_class_probs", 4, constraint},
+    {"monotone", 2, constraint},
 };
 
 }  // namespace

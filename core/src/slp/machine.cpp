@@ -138,10 +138,10 @@ void Machine::lay_down(const std::vector<Event>& events) {
   live_memory_ = data_ ? data_->memory() : 0;
 }
 
-/// Lays the proof down anew where too much was left over from earlier ones.
-void Machine::compact() {
+bool Machine::compact() {
   const bool is_full = store_.top() > 4 * live_cells_ + spare_cells || (data_ && data_->memory() > 4 * live_memory_ + spare_memory);
   if (is_full) lay_down(std::vector<Event>(events_));
+  return is_full;
 }
 
 std::size_t Machine::end_of(std::size_t k, Extent extent) const {

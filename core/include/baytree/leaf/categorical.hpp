@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "baytree/design.hpp"
+#include "baytree/rng.hpp"
 
 namespace baytree {
 
@@ -21,6 +22,14 @@ class CategoricalLeaf {
   /// The class counts (weights summed) of these rows.
   void statistics(std::span<const Row> rows, double* counts) const;
   double log_marginal(std::span<const Row> rows, Buffer& counts) const;
+
+  /// Throws InputError where E(y) is not one number: with other than two classes.
+  void require_values() const;
+  /// The leaf's value, a draw of the probability of the second class given these rows, on a scale that keeps the order where probabilities round to 0 or 1:
+  /// its log odds. No rows give a draw from the prior.
+  double draw_value(std::span<const Row> rows, Stream& stream) const;
+  /// A value as a probability.
+  static double mean_of(double value);
 
  private:
   std::span<const std::int32_t> response_;

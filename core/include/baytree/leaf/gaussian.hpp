@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "baytree/design.hpp"
+#include "baytree/rng.hpp"
 
 namespace baytree {
 
@@ -27,7 +28,15 @@ class GaussianLeaf {
   void statistics(std::span<const Row> rows, double* out) const;
   double log_marginal(std::span<const Row> rows, Buffer&) const;
 
+  void require_values() const {}
+  /// The leaf's value, a draw of μ given these rows; no rows give a draw from the prior. With κ' = κ + W, ν' = ν + W,
+  ///   μ ~ mean + s/κ' + √((ν λ + q − s²/κ') / (ν' κ')) · Student(ν').
+  double draw_value(std::span<const Row> rows, Stream& stream) const;
+  static double mean_of(double value) { return value; }
+
  private:
+  /// ν λ + q − s²/(κ+W).
+  double spread(double total_weight, double sum, double squares) const;
   double log_constant(double total_weight) const;
 
   std::span<const double> response_, weight_;

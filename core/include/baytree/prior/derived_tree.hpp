@@ -22,8 +22,9 @@ class DerivedTree {
 
   /// Reads the machine's answer; throws InputError where it is no tree, or its nodes are not one partition of the rows.
   const std::vector<Entry>& read();
+  const std::vector<Entry>& entries() const { return entries_; }
   /// The tree that was read last, with rules, sizes and numbers of rows.
-  Nodes nodes() const;
+  const Nodes& nodes();
 
  private:
   struct Part {
@@ -39,6 +40,7 @@ class DerivedTree {
   std::uint32_t leaf_, split_;  // functors
   std::vector<Entry> entries_;
   std::vector<Part> parts_;
+  Nodes nodes_;
 };
 
 }  // namespace baytree

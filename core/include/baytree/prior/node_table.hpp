@@ -51,6 +51,9 @@ class NodeTable final : public slp::Data {
   bool is_left(slp::NodeId node) const { return child(node).left; }
   /// Whatever the chain remembers of the node as a leaf; unknown at first.
   double& log_marginal(slp::NodeId node) { return at(node).log_marginal; }
+  double& value(slp::NodeId node) { return at(node).value; }
+  /// How E(y) may go with each column; see `Knowledge`.
+  const std::vector<int>& monotone() const { return monotone_; }
 
  private:
   struct Entry {
@@ -59,7 +62,7 @@ class NodeTable final : public slp::Data {
     slp::NodeId parent = 0;
     Rule rule;
     std::uint64_t boxes = 0;
-    double log_marginal = unknown;
+    double log_marginal = unknown, value = unknown;
     std::uint32_t depth = 0;
     bool left = false;
     std::optional<bool> splittable;  // found when first asked for
@@ -79,6 +82,7 @@ class NodeTable final : public slp::Data {
   const Design& design_;
   Vocabulary vocabulary_;
   NodeRules rules_;
+  std::vector<int> monotone_;
   std::vector<Entry> nodes_;
   std::vector<Row> rows_;  // of which the first `used_` belong to nodes
   std::size_t used_ = 0;

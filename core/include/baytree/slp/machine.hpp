@@ -95,6 +95,9 @@ class Machine {
   /// Proves the goal with the choices of a proof; throws InputError where they are not choices of this program.
   void follow(const std::vector<Event>& events);
 
+  /// Lays the proof down anew where too much was left over from earlier ones; whether it did, so that nodes have other numbers.
+  bool compact();
+
   /// The choices and ends of goals of the current proof.
   const std::vector<Event>& events() const { return events_; }
   std::size_t choices() const { return choices_; }
@@ -190,7 +193,6 @@ class Machine {
   template <class Work>
   bool guarded(Work work);
   void lay_down(const std::vector<Event>& events);
-  void compact();
 
   // goals
   void prepare_call(const Instruction& instruction, bool is_last);

@@ -13,9 +13,11 @@ class Walk {
  public:
   /// The log likelihood of what the machine has proved; −∞ where it is impossible.
   using LogLikelihood = std::function<double(Machine&)>;
+  /// The last word on a proof that would be accepted.
+  using Consent = std::function<bool()>;
 
-  Walk(Machine& machine, KernelMixture mixture, LogLikelihood log_likelihood, double power)
-      : machine_(machine), mixture_(std::move(mixture)), likelihood_(std::move(log_likelihood)), power_(power) {
+  Walk(Machine& machine, KernelMixture mixture, LogLikelihood log_likelihood, double power, Consent consent = {})
+      : machine_(machine), mixture_(std::move(mixture)), likelihood_(std::move(log_likelihood)), power_(power), consent_(std::move(consent)) {
     if (!(power >= 0.0 && std::isfinite(power))) throw InputError("power must be 0 or more");
   }
 
@@ -39,7 +41,7 @@ class Walk {
       machine_.discard();
       throw;
     }
-    if (!decide(component, *log_ratio, proposed, chance)) {
+    if (!decide(component, *log_ratio, proposed, chance) || (consent_ && !consent_())) {
       machine_.discard();
       return false;
     }
@@ -85,6 +87,7 @@ class Walk {
   KernelMixture mixture_;
   LogLikelihood likelihood_;
   double power_;
+  Consent consent_;
   double log_likelihood_ = 0.0;
   bool is_evaluating_ = false;
 };
