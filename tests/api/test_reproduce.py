@@ -260,6 +260,6 @@ def test_the_best_are_the_best_of_their_size() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["kyphosis", "trajectories", "best-trees"])
+@pytest.mark.parametrize("name", ["kyphosis", "agreement", "best-trees"])
 def test_what_was_published_holds(name: str) -> None:
     assert studies.run(name).agrees

@@ -266,6 +266,7 @@ def _run(what: str, name: str, iterations: int, way: str, pair: int, pairs: Pair
 
 
 def _scatter(plot: tuple[str, int], way: str, pairs: Pairs) -> Panel:
-    step = max(1, pairs.first.shape[1] // MOST_POINTS)
-    points = Curve("", pairs.first[0, ::step], pairs.second[0, ::step], joined=False)
+    # Not every so many-th, which might all be of one class.
+    shown = np.random.default_rng(0).permutation(pairs.first.shape[1])[:MOST_POINTS]
+    points = Curve("", pairs.first[0, shown], pairs.second[0, shown], joined=False)
     return Panel(f"{plot[0]}, {plot[1]:,}, {_name(way)}", "one seed", "another seed", (points,), diagonal=True)

@@ -19,7 +19,7 @@ class Curve:
     Attributes
     ----------
     label : str
-        What it is; empty for none in the legend.
+        What it is; empty for more of the curve before.
     x, y : numpy.ndarray
         Where its points are.
     joined : bool
@@ -97,9 +97,11 @@ def draw(figure: Figure, folder: Path) -> Path:
         if panel.diagonal:
             axes.plot([0, 1], [0, 1], color="grey", linewidth=0.8)
             axes.set_aspect("equal")
-        for curve in panel.curves:
+        colour = 0
+        for number, curve in enumerate(panel.curves):
+            colour += bool(number and curve.label)
             style = {"linewidth": 0.8} if curve.joined else {"linestyle": "", "marker": ".", "markersize": 3}
-            axes.plot(curve.x, curve.y, label=curve.label or None, **style)
+            axes.plot(curve.x, curve.y, label=curve.label or None, color=f"C{colour}", **style)
         if any(curve.label for curve in panel.curves):
             axes.legend(fontsize="small", frameon=False)
     file = folder / f"{figure.name}.png"

@@ -210,7 +210,10 @@ def _figure(all_rows: np.ndarray, training: np.ndarray) -> Figure:
         ranks = np.arange(1, len(shares) + 1)
         return [Curve(label if column == 0 else "", ranks, shares[:, column]) for column in range(SEEDS)]
 
-    others = [Curve("", np.arange(1, len(x) + 1), x.mean(axis=1)) for x in training]
+    others = [
+        Curve("" if number else "a training set", np.arange(1, len(x) + 1), x.mean(axis=1))
+        for number, x in enumerate(training)
+    ]
     return Figure(
         "kyphosis",
         (

@@ -59,7 +59,7 @@ class Size:
     seeds: int
 
 
-FULL = Size(iterations=60_000, search=50_000, seeds=5)
+FULL = Size(iterations=60_000, search=50_000, seeds=20)
 QUICK = Size(iterations=500, search=500, seeds=2)
 
 
@@ -153,6 +153,7 @@ def _outcome(
     late = {beta: drift.log_likelihood[:, size.iterations // 2 :].mean(axis=1) for beta, drift in drifts.items()}
     weak, strong = BETAS
     faster = np.median(fell[strong]) < np.median(fell[weak])
+    further = late[strong].mean() < late[weak].mean()
     drifted = all(np.all(means < start) for means in late.values())
     inside = {name: _inside(ranges[name][1:3], AXES[name]) for name in figure7}
     trees = [(name, Stretches.of(posterior)) for name, posterior in figure7.items()]
@@ -207,8 +208,9 @@ def _outcome(
             f"Figure 7: nine tenths of the log-likelihoods lie {inside['EDITTREE']} the published axis under EDITTREE, "
             f"{inside['GROWTREE']} it under GROWTREE; EDITTREE comes back to the initial tree's level {returns} times, "
             f"and is there in {100 * at_initial.mean():.1f}% of the iterations.",
-            f"Figure 8: {'all chains drift' if drifted else 'not every chain drifts'} away from the start, and the "
-            f"stronger prior (beta {strong:g}) {'sooner' if faster else 'no sooner'} than the weaker (beta {weak:g}).",
+            f"Figure 8: {'all chains drift' if drifted else 'not every chain drifts'} away from the start; the stronger "
+            f"prior (beta {strong:g}) {'sooner' if faster else 'no sooner'} than the weaker (beta {weak:g}), and "
+            f"{'further' if further else 'no further'}.",
         ),
         agrees=bool(stuck.longest > moving.longest and drifted and faster),
         runs=tuple(
