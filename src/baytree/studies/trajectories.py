@@ -208,9 +208,9 @@ def _outcome(
             f"Figure 7: nine tenths of the log-likelihoods lie {inside['EDITTREE']} the published axis under EDITTREE, "
             f"{inside['GROWTREE']} it under GROWTREE; EDITTREE comes back to the initial tree's level {returns} times, "
             f"and is there in {100 * at_initial.mean():.1f}% of the iterations.",
-            f"Figure 8: {'all chains drift' if drifted else 'not every chain drifts'} away from the start; the stronger "
-            f"prior (beta {strong:g}) {'sooner' if faster else 'no sooner'} than the weaker (beta {weak:g}), and "
-            f"{'further' if further else 'no further'}.",
+            f"Figure 8: {'all chains drift' if drifted else 'not every chain drifts'} away from the start; the "
+            f"stronger prior (beta {strong:g}) falls {'sooner' if faster else 'no sooner'} than the weaker (beta "
+            f"{weak:g}), and ends {'lower' if further else 'no lower'}.",
         ),
         agrees=bool(stuck.longest > moving.longest and drifted and faster),
         runs=tuple(
