@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -14,9 +14,9 @@ from .data import require_folder
 from .errors import session
 
 if TYPE_CHECKING:
-    from rich.table import Table
+    from rich.table import Table as RichTable
 
-    from ..studies import Line, Outcome
+    from ..studies import Outcome, Table
     from .output import Output
 
 app = typer.Typer(help="Run published experiments again.", no_args_is_help=True, rich_markup_mode="rich")
@@ -27,23 +27,32 @@ def _add_command(name: str, about: str) -> None:
     def command(
         quick: Annotated[bool, typer.Option("--quick", help="Only show that it runs, within seconds.")] = False,
         seed: Annotated[int, typer.Option(min=0, help="Of everything random.")] = 0,
-        out: Annotated[Path | None, typer.Option(metavar="FOLDER", help="Write the single runs here, as CSV.")] = None,
+        out: Annotated[
+            Path | None, typer.Option(metavar="FOLDER", help="Write the single runs, as CSV, and the figures here.")
+        ] = None,
         as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
     ) -> None:
         with session(json=as_json) as output:
             from .. import studies
+            from ..studies import figures
 
             if out is not None:
                 require_folder(out)
                 out.mkdir(exist_ok=True)
+                if not figures.can_draw():
+                    output.note("no figures, which need matplotlib; install it: pip install 'baytree[plot]'")
             output.say(about)
             outcome = studies.run(name, quick=quick, seed=seed, tell=lambda line: _tell(line, output))
-            file = None if out is None else _write(outcome, out / f"{name}.csv")
-            _draw(outcome, file, output)
+            written: list[Path] = []
+            if out is not None:
+                written = [_write(outcome, out / f"{name}.csv")]
+                written += [figures.draw(figure, out) for figure in outcome.figures if figures.can_draw()]
+            _draw(outcome, written, output)
             if quick:
                 output.note("--quick shows that the study runs; its figures are too noisy to compare")
-            record = {"study": name, "quick": quick, "seed": seed} | asdict(outcome)
-            output.result(record if file is None else record | {"out": str(file)})
+            record = {"study": name, "quick": quick, "seed": seed} | asdict(replace(outcome, figures=()))
+            del record["figures"]
+            output.result(record | ({"out": [str(file) for file in written]} if written else {}))
 
 
 for _name, _about in STUDIES.items():
@@ -62,28 +71,29 @@ def _write(outcome: Outcome, file: Path) -> Path:
     return file
 
 
-def _draw(outcome: Outcome, file: Path | None, output: Output) -> None:
+def _draw(outcome: Outcome, written: list[Path], output: Output) -> None:
     from rich.text import Text
 
     from . import drawing
 
-    output.say(Text(outcome.setup), "", drawing.indented(_table(outcome.lines)), "")
+    output.say(Text(outcome.setup), "")
+    for table in outcome.tables:
+        if table.title:
+            output.say(Text(table.title, style="bold"))
+        output.say(drawing.indented(_table(table)), "")
     mark = ("✔ ", "bold green") if outcome.agrees else ("! ", "bold yellow")
     output.say(Text.assemble(mark, " ".join(outcome.findings)))
-    if file is not None:
-        output.say(Text(f"Single runs written to {file}"))
+    for file in written:
+        output.say(Text(f"Written: {file}"))
 
 
-def _table(lines: tuple[Line, ...]) -> Table:
-    from rich.table import Table
+def _table(table: Table) -> RichTable:
+    from rich.table import Table as RichTable
     from rich.text import Text
 
-    table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 3, 0, 0))
-    table.add_column("")
-    for title in ("published", "here"):
-        table.add_column(title, justify="right", no_wrap=True)
-    for line in lines:
-        published = "–" if line.published is None else f"{line.published:.{line.places}f}"
-        error = "" if line.error is None else f" ± {line.error:.{line.places}f}"
-        table.add_row(Text(line.quantity), published, f"{line.here:.{line.places}f}{error}")
-    return table
+    drawn = RichTable(box=None, pad_edge=False, header_style="dim", padding=(0, 3, 0, 0))
+    for place, title in enumerate(table.columns):
+        drawn.add_column(title, justify="right" if place else "left", no_wrap=place > 0)
+    for row in table.rows:
+        drawn.add_row(*(Text(str(cell)) for cell in row))
+    return drawn

@@ -12,36 +12,61 @@ from importlib import import_module
 from typing import Any
 
 from ..errors import unknown_choice
+from .figures import Figure
 
 # What each study asks; said here so that listing them imports none.
 STUDIES = {
     "boxes": "Does knowing where the classes do not change help? Angelopoulos and Cussens 2005, section 5.4.",
+    "kyphosis": "Do three seeds give trees the same probabilities? Cussens' slides, the kyphosis data.",
+    "trajectories": "How do the chains move? Angelopoulos and Cussens 2005, figures 6 to 8.",
+    "agreement": "Do two seeds predict alike? Angelopoulos and Cussens 2005, figure 5, and Cussens' slides.",
+    "holdout": "Does tempering make the accuracy stable? Cussens' slides, the table of five data sets.",
+    "best-trees": "How good are the best trees visited? Angelopoulos and Cussens 2005, sections 5.1 and 5.4.",
 }
 
 
 @dataclass(frozen=True)
-class Line:
-    """One figure, as published and as found here.
+class Number:
+    """A number in a table.
 
     Attributes
     ----------
-    quantity : str
-        What it is, with its unit.
-    published : float or None
-        What the paper says, where it does.
-    here : float
-        What this run found.
+    value : float or None
+        None where there is none, as where the paper says nothing.
     error : float or None
-        The standard error of `here`, where it is known.
+        Its standard error, or a standard deviation where the column says so.
     places : int
         Decimal places to show.
     """
 
-    quantity: str
-    published: float | None
-    here: float
+    value: float | None
     error: float | None = None
     places: int = 1
+
+    def __str__(self) -> str:
+        if self.value is None:
+            return "–"
+        error = "" if self.error is None else f" ± {self.error:,.{self.places}f}"
+        return f"{self.value:,.{self.places}f}{error}"
+
+
+@dataclass(frozen=True)
+class Table:
+    """Published figures and ours, side by side.
+
+    Attributes
+    ----------
+    columns : tuple of str
+        Their titles; the first column names the rows.
+    rows : tuple of tuple
+        A cell for each column, words or a `Number`.
+    title : str
+        What it shows; empty where a study has one table.
+    """
+
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str | Number, ...], ...]
+    title: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,7 +77,7 @@ class Outcome:
     ----------
     setup : str
         What was run.
-    lines : tuple of Line
+    tables : tuple of Table
         The published figures and ours.
     findings : tuple of str
         What they say, in sentences.
@@ -60,13 +85,16 @@ class Outcome:
         Whether the published claim holds here.
     runs : tuple of mapping
         The single runs behind the figures, each with the same keys.
+    figures : tuple of Figure
+        What can be drawn.
     """
 
     setup: str
-    lines: tuple[Line, ...]
+    tables: tuple[Table, ...]
     findings: tuple[str, ...]
     agrees: bool
     runs: tuple[Mapping[str, Any], ...]
+    figures: tuple[Figure, ...] = ()
 
 
 def run(name: str, *, quick: bool = False, seed: int = 0, tell: Callable[[str], object] = lambda line: None) -> Outcome:

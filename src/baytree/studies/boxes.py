@@ -12,7 +12,7 @@ set says little, so there are several, each with several chains that differ in n
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,9 +21,9 @@ import numpy as np
 from .. import datasets, slp
 from ..data import Design, make_design
 from ..models import CART
-from ..posterior import Posterior
-from ..sampling import sample
-from . import Line, Outcome
+from . import Number, Outcome, Table
+from .runs import WARMUP_SHARE, recorded
+from .runs import accuracy as accuracy_of
 
 if TYPE_CHECKING:
     import polars as pl
@@ -51,7 +51,6 @@ TRUE_TREE = (
 PUBLISHED = {"without boxes": (74.8, 76.2, 74.4), "with boxes": (78.6, 78.6, 78.6)}
 PROGRAMS = {"without boxes": "growtree.slp", "with boxes": "boxes.slp"}
 ROWS = 500
-WARMUP_SHARE = 0.1
 THIN = 10
 
 
@@ -130,25 +129,8 @@ def accuracies(prior: Any, data: Synthetic, size: Size, seed: int) -> np.ndarray
     """Of each chain, the percentage of test rows whose most probable class is theirs."""
     warmup = int(WARMUP_SHARE * size.iterations)
     draws = (size.iterations - warmup) // THIN
-    posterior = sample(
-        CART(prior), data.train, warmup=warmup, draws=draws, thin=THIN, chains=size.seeds, seed=seed, progress=False
-    )
-    if posterior.draws < draws:
-        raise KeyboardInterrupt("the study was interrupted before its end")
-    classes = np.asarray(posterior.schema.response.classes)
-    probable = [_alone(posterior, chain).predict(data.test).argmax(axis=1) for chain in range(size.seeds)]
-    return 100 * np.mean(classes[probable] == data.test_y, axis=1)
-
-
-def _alone(posterior: Posterior, chain: int) -> Posterior:
-    """The draws of one chain, as if it had been the only one."""
-    return replace(
-        posterior,
-        tree_index=posterior.tree_index[[chain]],
-        log_likelihood=posterior.log_likelihood[[chain]],
-        log_prior=posterior.log_prior[[chain]],
-        states=(posterior.states[chain],),
-    )
+    posterior = recorded(CART(prior), data.train, warmup=warmup, draws=draws, thin=THIN, chains=size.seeds, seed=seed)
+    return accuracy_of(posterior, data.test, data.test_y)
 
 
 def spread(accuracy: np.ndarray) -> float:
@@ -162,16 +144,20 @@ def _outcome(size: Size, accuracy: dict[str, np.ndarray], ceiling: np.ndarray) -
     gain, error = float(gains.mean()), float(gains.std(ddof=1) / np.sqrt(size.data_sets))
     published = {name: np.array(figures) for name, figures in PUBLISHED.items()}
     published_gain = float(published["with boxes"].mean() - published["without boxes"].mean())
-    lines = []
+    rows: list[tuple[str | Number, ...]] = []
     for name, figures in accuracy.items():
         mean_error = float(figures.mean(axis=1).std(ddof=1) / np.sqrt(size.data_sets))
-        lines += [
-            Line(f"accuracy {name}, %", float(published[name].mean()), float(figures.mean()), mean_error),
-            Line(f"sd between seeds {name}", spread(published[name]), spread(figures), places=2),
+        rows += [
+            (f"accuracy {name}, %", Number(float(published[name].mean())), Number(float(figures.mean()), mean_error)),
+            (
+                f"sd between seeds {name}",
+                Number(spread(published[name]), places=2),
+                Number(spread(figures), places=2),
+            ),
         ]
-    lines += [
-        Line("gain by the boxes", published_gain, gain, error),
-        Line("accuracy of the true tree, %", None, float(ceiling.mean())),
+    rows += [
+        ("gain by the boxes", Number(published_gain), Number(gain, error)),
+        ("accuracy of the true tree, %", Number(None), Number(float(ceiling.mean()))),
     ]
     higher = "higher" if gain > 0 else "lower"
     return Outcome(
@@ -179,7 +165,7 @@ def _outcome(size: Size, accuracy: dict[str, np.ndarray], ceiling: np.ndarray) -
             f"{size.data_sets} synthetic data sets of {ROWS} training and {ROWS} test rows, {size.seeds} seeds each, "
             f"{size.iterations:,} iterations a chain (published: 1 data set, 3 seeds, {ROWS} test rows)"
         ),
-        lines=tuple(lines),
+        tables=(Table(("", "published", "here"), tuple(rows)),),
         findings=(
             f"With boxes the accuracy is {higher} by {abs(gain):.1f} ± {error:.1f} points, "
             f"on {np.sum(gains > 0)} of {size.data_sets} data sets higher.",
