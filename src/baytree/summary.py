@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from .diagnostics import Diagnostic, Diagnostics
 from .knowledge import Knowledge
 from .verdict import Remedy, advice, verdict
@@ -14,6 +16,57 @@ if TYPE_CHECKING:
     from .posterior import Posterior
 
 TOP_TREES = 5
+
+
+@dataclass(frozen=True)
+class Tempered:
+    """How tempering went.
+
+    Attributes
+    ----------
+    temperatures : int
+        Rungs of each chain.
+    ladder : {"adaptive", "mrbayes"}
+        How they were chosen.
+    swap_rate : float
+        The smallest share of swaps between neighbours that was accepted, over the rungs; of each the mean over chains.
+    round_trips : int
+        How often a tree went from the cold rung to the hottest and back, over all chains.
+    log_evidence : tuple of (float, float) or None
+        log P(y | x) and its standard error; None where the ladder does not reach the prior, or trees must be monotone.
+    """
+
+    temperatures: int
+    ladder: str
+    swap_rate: float
+    round_trips: int
+    log_evidence: tuple[float, float] | None
+
+    def __str__(self) -> str:
+        line = (
+            f"{counted(self.temperatures, 'temperature')} ({self.ladder}): at least {self.swap_rate:.0%} of the swaps "
+            f"accepted, {counted(self.round_trips, 'round trip')}"
+        )
+        if self.log_evidence is None:
+            return line
+        value, error = self.log_evidence
+        return f"{line}; log evidence {value:.2f} ± {error:.2f}"
+
+    @classmethod
+    def of(cls, posterior: Posterior) -> Tempered | None:
+        """How it went for a posterior; None without tempering."""
+        if posterior.rung_log_likelihood is None:
+            return None
+        swaps, plan = posterior.swaps(), posterior.plan
+        has_evidence = plan.tempering.adapts and posterior.values is None and posterior.model.power == 1
+        evidence = posterior.log_evidence() if has_evidence else None
+        return cls(
+            plan.temperatures,
+            plan.ladder,
+            float(np.nan_to_num(swaps.neighbours).mean(axis=0).min()),
+            int(swaps.round_trips.sum()),
+            evidence and (evidence.value, evidence.error),
+        )
 
 
 @dataclass(frozen=True)
@@ -30,6 +83,8 @@ class Summary:
         The size of the training table.
     chains, draws, warmup, thin, seed : int
         How it was drawn.
+    tempered : Tempered or None
+        How tempering went, where there was any.
     model : dict
         The prior, leaf model and proposals, with everything that was left open filled in.
     acceptance : dict of str to float
@@ -53,6 +108,7 @@ class Summary:
     warmup: int
     thin: int
     seed: int
+    tempered: Tempered | None
     model: dict[str, Any]
     acceptance: dict[str, float]
     diagnostics: Diagnostics
@@ -80,6 +136,7 @@ class Summary:
             f"{self.task} of {self.response!r}: {counted(self.rows, 'row')}, {counted(self.columns, 'column')}",
             f"{counted(self.chains, 'chain')} × {counted(self.draws, 'draw')} "
             f"(warmup {self.warmup:,}, thin {self.thin}, seed {self.seed})",
+            *([] if self.tempered is None else [str(self.tempered)]),
             *(f"known: {constraint}" for constraint in self.known.constraints),
             "",
             f"{'':<16}{'mean':>10}{'sd':>9}{'R-hat':>8}{'ESS':>8}",
@@ -112,15 +169,11 @@ def summarise(posterior: Posterior) -> Summary:
         warmup=plan.warmup,
         thin=plan.thin,
         seed=plan.seed,
+        tempered=Tempered.of(posterior),
         model=posterior.model.to_dict(),
         acceptance=posterior.acceptance,
         diagnostics=found,
-        remedies=advice(found, warmup=plan.warmup, draws=posterior.draws, temperatures=_temperatures(posterior)),
+        remedies=advice(found, warmup=plan.warmup, draws=posterior.draws, temperatures=plan.temperatures),
         inclusion=dict(inclusion),
         top_trees=tuple((top.probability, top.tree.n_leaves) for top in posterior.top_trees(TOP_TREES)),
     )
-
-
-def _temperatures(posterior: Posterior) -> int | None:
-    """How many temperatures each chain had; None where tempering changes nothing, or is not to be had."""
-    return getattr(posterior.plan, "temperatures", None) if posterior.model.power else None

@@ -12,7 +12,7 @@ from .words import listed
 SHARED = 0.5
 # What is advised where nothing says how much is needed.
 CHAINS = 4
-TEMPERATURES = 8
+TEMPERATURES = 12
 MORE = 10
 SHORTEST_WARMUP = 100
 
@@ -61,7 +61,7 @@ def verdict(found: Diagnostics, remedies: tuple[Remedy, ...]) -> str:
     return f"The chains agree: R-hat is below {RHAT_LIMIT} for {names}.{unseen}"
 
 
-def advice(found: Diagnostics, *, warmup: int, draws: int, temperatures: int | None) -> tuple[Remedy, ...]:
+def advice(found: Diagnostics, *, warmup: int, draws: int, temperatures: int) -> tuple[Remedy, ...]:
     """What to try, the most promising first; nothing where the chains agree.
 
     Parameters
@@ -70,8 +70,8 @@ def advice(found: Diagnostics, *, warmup: int, draws: int, temperatures: int | N
         What was found.
     warmup, draws : int
         How long the chains were.
-    temperatures : int or None
-        How many temperatures each chain had; None where tempering is not to be had.
+    temperatures : int
+        How many temperatures each chain had.
     """
     if found.chains == 1:
         return (Remedy("take two or more", {"chains": CHAINS}),)

@@ -191,6 +191,11 @@ def draws_line(summary: Summary) -> Text:
     )
 
 
+def tempered_lines(summary: Summary) -> list[Text]:
+    """How tempering went, where there was any."""
+    return [] if summary.tempered is None else [Text(str(summary.tempered))]
+
+
 def leaves(number: int) -> str:
     """A number of leaves in words."""
     return counted(number, "leaf", "leaves")

@@ -296,6 +296,7 @@ def _say_learned(context: typer.Context, posterior: Posterior, path: Path, secon
     summary = posterior.summary()
     output.say(
         Text(f"{drawing.draws_line(summary)}; {seconds:.1f} s"),
+        *drawing.tempered_lines(summary),
         drawing.heading("How likely a tree asks about a column"),
         drawing.indented(drawing.bar_chart(summary.inclusion, most=6)),
         Text(""),

@@ -59,6 +59,7 @@ def _draw(posterior: Posterior, trees: int, output: Output) -> None:
     output.say(
         drawing.fit_title(summary),
         drawing.draws_line(summary),
+        *drawing.tempered_lines(summary),
         drawing.prior_line(summary.model["prior"]),
         *drawing.known_lines(summary.known),
         drawing.heading(f"The best tree found, of highest posterior probability ({drawing.leaves(best.n_leaves)})"),
