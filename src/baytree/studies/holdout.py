@@ -246,17 +246,13 @@ def _outcome(size: Size, found: dict[str, Found]) -> Outcome:
 
 def _figure(found: dict[str, Found]) -> Figure:
     def panel(name: str, x: Found) -> Panel:
-        published = PUBLISHED[name]
         places = np.arange(len(WAYS))
-        here = Curve(
-            "a seed",
-            np.repeat(places, [len(a) for a in x.accuracy.values()]),
-            np.concatenate(list(x.accuracy.values())),
-            joined=False,
+        here = np.stack([accuracies.ravel() for accuracies in x.accuracy.values()])
+        published = np.array([PUBLISHED[name].none[0], PUBLISHED[name].mrbayes[0]])
+        curves = (
+            Curve("a seed", np.repeat(places, here.shape[1]), here.ravel(), joined=False),
+            Curve("published mean", places[: len(published)], published, joined=False),
         )
-        theirs = Curve(
-            "published mean", places[:2] + 0.1, np.array([published.none[0], published.mrbayes[0]]), joined=False
-        )
-        return Panel(name, ", ".join(f"{i}: {way}" for i, way in enumerate(WAYS)), "accuracy, %", (here, theirs))
+        return Panel(name, "tempering", "accuracy, %", curves, ticks=tuple(WAYS))
 
     return Figure("holdout", tuple(panel(name, x) for name, x in found.items()))
