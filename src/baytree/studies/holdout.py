@@ -101,7 +101,7 @@ class Found:
 
 
 def run(*, quick: bool, seed: int, tell: Callable[[str], object]) -> Outcome:
-    """Accuracies on one holdout of each data set."""
+    """Accuracies on some holdouts of each data set."""
     size = QUICK if quick else FULL
     found = {}
     for number, name in enumerate(size.data):
@@ -162,7 +162,7 @@ def _outcome(size: Size, found: dict[str, Found]) -> Outcome:
     def sd(way: str, name: str) -> float:
         return spread(found[name].accuracy[way])
 
-    # On K nothing can become more stable: every seed predicts the majority or nearly so.
+    # On K the published runs do not differ, so there is nothing to claim.
     claimed = [name for name in size.data if name != "K"]
     stable = {way: [name for name in claimed if sd(way, name) < sd("none", name)] for way in ("mrbayes", "adaptive")}
     rms = {way: float(np.sqrt(np.mean([sd(way, name) ** 2 for name in claimed]))) for way in WAYS}
