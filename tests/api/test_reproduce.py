@@ -89,7 +89,8 @@ def test_tables_and_runs_are_whole(quick: tuple[str, studies.Outcome]) -> None:
     assert len({figure.name for figure in outcome.figures}) == len(outcome.figures)
     for panel in (panel for figure in outcome.figures for panel in figure.panels):
         assert panel.curves
-        assert all(len(curve.x) == len(curve.y) > 0 for curve in panel.curves)
+        assert all(curve.x.shape == curve.y.shape == (curve.x.size,) for curve in panel.curves)
+        assert all(curve.x.size > 0 for curve in panel.curves)
 
 
 def test_without_matplotlib_the_runs_are_written_and_a_note_says_what_is_missing(

@@ -44,6 +44,8 @@ class Panel:
         What is drawn, the first at the back.
     diagonal : bool
         Whether both axes are probabilities that would be equal on a line.
+    ticks : tuple of str
+        What x = 0, 1, … stand for; empty where x is a number.
     """
 
     title: str
@@ -51,6 +53,7 @@ class Panel:
     y_label: str
     curves: tuple[Curve, ...]
     diagonal: bool = False
+    ticks: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,6 +100,8 @@ def draw(figure: Figure, folder: Path) -> Path:
         if panel.diagonal:
             axes.plot([0, 1], [0, 1], color="grey", linewidth=0.8)
             axes.set_aspect("equal")
+        if panel.ticks:
+            axes.set_xticks(range(len(panel.ticks)), panel.ticks)
         colour = 0
         for number, curve in enumerate(panel.curves):
             colour += bool(number and curve.label)
