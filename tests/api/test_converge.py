@@ -1,0 +1,133 @@
+"""Tempering and going on until the chains agree, as people use them."""
+
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+import baytree as bt
+from baytree import sampling
+from baytree.cli import app
+from baytree.storage import partial_path
+
+KYPHOSIS = bt.datasets.load("kyphosis").design()
+PIMA = bt.datasets.load("pima").design()
+
+
+def short(design: bt.Design = KYPHOSIS, **options: Any) -> bt.Posterior:
+    settings = {"warmup": 50, "draws": 200, "seed": 1, "progress": False} | options
+    return bt.sample(bt.CART(), design, **settings)
+
+
+def test_it_goes_on_until_the_chains_agree(tmp_path: Path) -> None:
+    first = short(temperatures=4)
+    assert not first.diagnostics().agree
+    last = bt.converge(first, KYPHOSIS, progress=False, checkpoint=tmp_path / "model.baytree")
+    assert last.diagnostics().agree
+    assert last.draws == first.draws
+    rounds = np.log2(last.plan.thin)
+    assert rounds >= 1 and rounds == int(rounds)
+    # All before is warm-up: 50 iterations and 200 draws, then 200 draws two iterations apart, and so on.
+    assert last.plan.warmup == 50 + 200 * (last.plan.thin - 1)
+    assert np.array_equal(bt.load(tmp_path / "model.baytree").log_likelihood, last.log_likelihood)
+    assert not partial_path(tmp_path / "model.baytree").exists()
+
+
+def test_it_is_a_longer_run_to_the_bit() -> None:
+    """Without temperatures nothing is tuned, so the same could have been asked for at first."""
+    last = bt.converge(short(), KYPHOSIS, progress=False)
+    plan = last.plan
+    assert plan.thin > 1
+    plain = short(warmup=plan.warmup, thin=plan.thin)
+    assert np.array_equal(plain.log_likelihood, last.log_likelihood)
+    assert np.array_equal(plain.tree_index, last.tree_index)
+
+
+def test_chains_that_agree_stay_as_they_are() -> None:
+    agreed = short(warmup=2000, draws=1000, thin=20)
+    assert agreed.diagnostics().agree
+    assert bt.converge(agreed, KYPHOSIS, progress=False) is agreed
+
+
+def test_the_time_limit_keeps_what_was_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The clock jumps beyond the limit as soon as the second run has begun, so less than half of it is drawn."""
+    first = short(PIMA)
+    began = time.monotonic()
+    jumps = iter([0.0, 0.0, 0.0])
+    monkeypatch.setattr(sampling.time, "monotonic", lambda: began + next(jumps, 1e6))
+    kept = bt.converge(first, PIMA, time_limit=10, progress=False, checkpoint=tmp_path / "model.baytree")
+    assert kept is first
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("limit", [0, -1, "soon", float("nan")])
+def test_a_time_limit_must_be_a_time(limit: Any) -> None:
+    with pytest.raises(bt.InputError, match="choose a positive number of seconds"):
+        bt.converge(short(), KYPHOSIS, time_limit=limit)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"temperatures": 0}, "choose a whole number from 1"),
+        ({"temperatures": 2.5}, "choose a whole number from 1"),
+        ({"temperatures": 4, "ladder": "steep"}, "adaptive, mrbayes"),
+        ({"temperatures": 4, "swap_every": 0}, "1 or more"),
+    ],
+)
+def test_wrong_tempering(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(bt.InputError, match=message):
+        short(**options)
+
+
+def test_what_plain_chains_do_not_know() -> None:
+    with pytest.raises(bt.InputError, match="not tempered"):
+        short().swaps()
+    for options in ({}, {"temperatures": 4, "ladder": "mrbayes"}):
+        with pytest.raises(bt.InputError, match="reach the prior"):
+            short(**options).log_evidence()
+
+
+def test_the_ladder_is_tuned_in_warm_up() -> None:
+    tuned = short(PIMA, temperatures=6, warmup=4000, draws=1000, thin=10).swaps()
+    assert np.all(tuned.ladders[:, 0] == 1) and np.all(tuned.ladders[:, -1] == 0)
+    assert np.all(np.diff(tuned.ladders, axis=1) < 0)
+    # Evenly spaced rates; before any tuning they differ widely.
+    rates = tuned.neighbours.mean(axis=0)
+    free = short(PIMA, temperatures=6, warmup=0, draws=1000, thin=10).swaps().neighbours.mean(axis=0)
+    assert np.ptp(rates) < np.ptp(free) / 2
+    assert 0 < tuned.barrier < 5
+
+
+def test_mrbayes_has_its_own_ladder() -> None:
+    swaps = short(temperatures=4, ladder="mrbayes").swaps()
+    np.testing.assert_allclose(swaps.ladders, np.tile([1, 1 / 1.2, 1 / 1.4, 1 / 1.6], (4, 1)))
+    off_diagonal = ~np.eye(4, dtype=bool)
+    assert np.all(np.isfinite(swaps.rates[:, off_diagonal])), "any pair may be swapped"
+
+
+def test_the_summary_says_how_tempering_went() -> None:
+    posterior = short(temperatures=4)
+    summary = posterior.summary()
+    value, error = posterior.log_evidence()
+    assert summary.tempered is not None and summary.tempered.log_evidence == (value, error)
+    assert f"log evidence {value:.2f} ± {error:.2f}" in str(summary)
+    assert summary.to_dict()["tempered"]["round_trips"] == int(posterior.swaps().round_trips.sum())
+    assert short().summary().tempered is None
+
+
+def test_the_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    run = CliRunner()
+    assert run.invoke(app, ["data", "kyphosis", "--out", "k.csv"]).exit_code == 0
+    fit = ["fit", "k.csv", "--target", "kyphosis", "--seed", "1", "--draws", "200", "--warmup", "50"]
+    done = run.invoke(app, [*fit, "--temperatures", "4", "--until-converged"])
+    assert done.exit_code == 0 and "The chains agree" in done.stdout and "4 temperatures (adaptive)" in done.stdout
+    assert bt.load("k.baytree").plan.thin > 1
+    wrong = run.invoke(app, [*fit, "--time-limit", "5"])
+    assert wrong.exit_code == 2 and "--time-limit is for --until-converged" in wrong.stderr
+    wrong = run.invoke(app, [*fit, "--temperatures", "0"])
+    assert wrong.exit_code == 2 and "temperatures=0" in wrong.stderr
