@@ -164,7 +164,8 @@ def test_the_variance_given_the_mean() -> None:
 def test_files_without_their_values_are_refused(posterior: bt.Posterior, tmp_path: Path) -> None:
     assert posterior.values is not None
     for values in (None, posterior.values[:-1]):
-        dataclasses.replace(posterior, values=values).save(tmp_path / "damaged.baytree")
+        damaged = dataclasses.replace(posterior, values=values, watched=None, recorded=posterior.diagnostics())
+        damaged.save(tmp_path / "damaged.baytree")
         with pytest.raises(bt.FileError, match="leaf values are missing"):
             bt.load(tmp_path / "damaged.baytree")
 
@@ -179,9 +180,10 @@ def test_states_of_other_trees_are_refused(posterior: bt.Posterior) -> None:
     for values, message in (([], "0 values for"), (None, "not monotone")):
         states = []
         for state in posterior.states:
-            ramp = [float(i) for i in range(len(state["values"]))]
+            [rung] = state["rungs"]
+            ramp = [float(i) for i in range(len(rung["values"]))]
             broken = ramp[::-1] if values is None else values
-            states.append({**state, "values": broken})
+            states.append({**state, "rungs": [{**rung, "values": broken}]})
         with pytest.raises(bt.InputError, match=message):
             bt.extend(dataclasses.replace(posterior, states=tuple(states)), design, draws=1, progress=False)
 
