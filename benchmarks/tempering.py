@@ -28,8 +28,12 @@ def run(design: bt.Design, model: bt.CART, seconds: float, chains: int, **temper
         posterior = bt.sample(model, design, draws=DRAWS, **settings, **tempering)
         return posterior, time.process_time() - began
 
-    _, pilot = sample(2000, 4, 1)
-    iterations = 6000 / pilot * seconds
+    # A pilot run of about a second tells how long an iteration takes.
+    thin, pilot = 1, 0.0
+    while pilot < 1.0:
+        thin *= 2
+        _, pilot = sample(DRAWS * thin, thin, 1)
+    iterations = 2 * DRAWS * thin / pilot * seconds
     return sample(int(0.2 * iterations), max(1, int(0.8 * iterations / DRAWS)), chains)
 
 

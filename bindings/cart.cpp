@@ -27,6 +27,7 @@ void bind_chain(nb::module_& module, const char* name) {
           [](Bound& self, const nb::dict& forest, std::size_t rung) {
             Chain<Leaf>& chain = self.rung(rung);
             chain.restore(unpack_tree(forest_view(forest), 0, chain.design().columns));
+            self.rungs_moved();
           },
           nb::arg("forest"), nb::arg("rung") = 0);
   bind_chain_steps<Bound>(nb::borrow<nb::class_<Bound>>(module.attr(name)));

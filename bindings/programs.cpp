@@ -375,24 +375,29 @@ void bind_programs(nb::module_& module) {
           nb::arg("n"), nb::arg("seed"), nb::arg("attempts"))
       .def(
           "sample_trees",
-          [](Prover& self, std::uint64_t n, std::uint64_t seed, std::uint64_t attempts) {
+          [](Prover& self, std::uint64_t n, std::uint64_t seed, std::uint64_t attempts, bool is_prior) {
             if (!self.table) throw InputError("trees are drawn for a table; give one");
             Stream stream(seed, Role::chain, 0);
             slp::StreamChance chance(stream);
             DerivedTree tree(self.machine, *self.table);
+            RandomOrder order(self.table->design(), is_prior ? self.table->monotone() : std::vector<int>());
             Forest forest;
             for (; n > 0; --n) {
               {
                 nb::gil_scoped_release release;
-                self.machine.prove_until_success(chance, attempts, Machine::Keep::answer);
-                tree.read();
+                std::uint64_t left = attempts;
+                do {
+                  if (left-- == 0) throw InputError("monotone: the program's trees are hardly ever monotone; let it derive smaller ones");
+                  self.machine.prove_until_success(chance, attempts, Machine::Keep::answer);
+                  tree.read();
+                } while (!order.is_monotone(tree.nodes(), stream));
                 forest.add(tree.nodes());
               }
               if (n % 1024 == 0 && PyErr_CheckSignals() != 0) throw nb::python_error();
             }
             return forest_to_dict(std::move(forest));
           },
-          nb::arg("n"), nb::arg("seed"), nb::arg("attempts"), "As a forest, where the goal's first variable is a tree.")
+          nb::arg("n"), nb::arg("seed"), nb::arg("attempts"), nb::arg("is_prior"), "As a forest, where the goal's first variable is a tree.")
       .def(
           "count_samples",
           [](Prover& self, std::uint64_t n, std::uint64_t seed) {

@@ -98,6 +98,8 @@ class EditTree:
                 raise InputError(f"{name}={getattr(self, name)!r}: choose 0 or more")
         if not any(getattr(self, name) for name in KINDS):
             raise InputError("grow, prune and change are all 0, so there is no edit to make; raise one of them")
+        if not isinstance(self.knowledge, Knowledge):
+            raise InputError(f"knowledge={self.knowledge!r}: give a Knowledge, or write EditTree(...) & constraint")
         object.__setattr__(self, "tree", sketch_of(self.tree))
 
     def __and__(self, known: Constraint | Knowledge) -> EditTree:
@@ -120,10 +122,17 @@ class EditTree:
             f"initial(\n    {_term(sketch, schema)}).",
             f"stop({float(1 / (1 + self.edits))!r}).",
             *(f"{name}({float(getattr(self, name) / total)!r})." for name in KINDS),
-            self.knowledge.facts(),
+            self._facts(schema),
         ]
         _, mark, process = read_text(SHIPPED / "edittree.slp").partition(MARK)
         return Program("\n".join([*facts, "", mark + process]), "EditTree", self.semantics, self.limits)
+
+    def _facts(self, schema: Schema | None) -> str:
+        """What is known, in the words of a program; without a table, columns given by position have none."""
+        if schema is not None:
+            return self.knowledge.named(schema).facts()
+        called = [known for known in self.knowledge.constraints if known.renamed(str) == known]
+        return Knowledge(tuple(called)).facts()
 
     def for_trees(self, design: Design | None = None) -> _core.Program:
         """The program as a prior over trees, as `Program.for_trees` gives it."""
@@ -132,8 +141,7 @@ class EditTree:
     def resolve(self, design: Design) -> EditTree:
         """The prior with its tree laid on a table; warns where some of it finds no place there."""
         self.knowledge.check(design.schema)
-        known = replace(self, knowledge=self.knowledge.named(design.schema))
-        program = known.program(design.schema)
+        program = self.program(design.schema)
         [tree] = program.sample_trees(
             "initial(_S), root(_N), lay(_S, _N, _First), plain(_First, T)", design, 1, 0
         ).trees
@@ -145,7 +153,7 @@ class EditTree:
                 f"{counted(int(self.min_leaf), 'row')} or what is known forbids them: they are left out",
                 stacklevel=4,
             )
-        return replace(known, laid=laid)
+        return replace(self, laid=laid, knowledge=self.knowledge.named(design.schema))
 
     def sample(self, design: Design, n: int = 1000, seed: int | None = None) -> PriorDraws:
         """Draw independent trees from the prior, to see what it means before any fit.
@@ -160,6 +168,7 @@ class EditTree:
         PriorDraws
         """
         require_design(design)
+        self.knowledge.check(design.schema)
         return self.program(design.schema).sample(design, n, seed)
 
     def to_dict(self) -> dict[str, Any]:

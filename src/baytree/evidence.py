@@ -33,7 +33,7 @@ def stepping_stone(log_likelihood: np.ndarray, ladders: np.ndarray) -> LogEviden
     -------
     LogEvidence
         The mean over the chains. Its error is the larger of two: that of the means, by their effective sample sizes,
-        and that which the spread between the chains shows.
+        and that which the spread between the chains shows; infinite where nothing tells it.
 
     References
     ----------
@@ -49,5 +49,7 @@ def stepping_stone(log_likelihood: np.ndarray, ladders: np.ndarray) -> LogEviden
     sizes = [[effective_size(rung) for rung in chain.T] for chain in weight]
     variance = (weight.var(axis=1) / mean**2 / np.array(sizes)).sum()
     within = np.sqrt(variance) / len(chains)
+    if len(chains) == 1 and np.any(np.ptp(weight, axis=1) == 0):
+        within = np.inf  # a rung that never moved says nothing about its error
     between = chains.std(ddof=1) / np.sqrt(len(chains)) if len(chains) > 1 else 0.0
     return LogEvidence(float(chains.mean()), float(max(within, between)))

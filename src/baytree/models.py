@@ -145,6 +145,8 @@ def state_of(chain: Chain) -> dict[str, Any]:
 
 def restore(chain: Chain, state: Mapping[str, Any]) -> None:
     """Put a chain where `state_of` found it."""
+    if len(state["rungs"]) != chain.rungs:
+        raise InputError(f"chain: {len(state['rungs'])} rungs were saved of {chain.rungs}")
     for rung, record in enumerate(state["rungs"]):
         if isinstance(chain, ProgramChain):
             chain.restore_choices([tuple(choice) for choice in record["choices"]], rung)

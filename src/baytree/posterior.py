@@ -25,7 +25,7 @@ from .models import CART, upgraded
 from .native import native_columns
 from .storage import ModelReader, ModelWriter, open_model
 from .summary import Summary, summarise
-from .tempering import Swaps, Tempering
+from .tempering import Swaps, Tempering, position_from_dict
 from .trees import Forest, Tree, Trees, rules_of
 
 if TYPE_CHECKING:
@@ -509,7 +509,31 @@ class Posterior:
             raise InputError("leaf values are missing")
         if self.values is not None and not np.isfinite(self.values).all():
             raise InputError("leaf values are not numbers")
+        if self.rung_log_likelihood is not None and self.rung_log_likelihood.shape[1] != self.draws:
+            raise InputError("log-likelihoods of rungs are missing")
+        self._check_states()
         return self
+
+    def _check_states(self) -> None:
+        """Raise InputError where a chain could not go on from its state, or its counts cannot be read."""
+        n = self.plan.temperatures
+        _ = self.plan.tempering
+        first = np.append(self.tree_index[:, 0], len(self.forest))
+        for number, state in enumerate(self.states):
+            try:
+                position = position_from_dict(state["position"])
+                whole = [len(position.ladder), len(position.walker), len(state["rungs"])] == [n, n, n]
+                whole = whole and [len(position.tried), len(position.accepted)] == [n * n, n * n]
+                turns = [len(rung[name]) for rung in state["rungs"] for name in ("turns", "accepted")]
+                whole = whole and set(turns) == {len(self.model.proposal)}
+                whole = whole and position.stored_trees == first[number + 1] - first[number]
+                whole = whole and state["drawn"] == self.draws
+            except (KeyError, TypeError, AttributeError) as error:
+                raise InputError(f"the state of chain {number} cannot be read ({error!r})") from error
+            if not whole:
+                raise InputError(f"the state of chain {number} does not fit its draws")
+        if self.plan.chains != self.chains:
+            raise InputError(f"{self.chains} chains of {self.plan.chains}")
 
 
 def model_header(model: CART, schema: Schema, plan: Plan) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any
 
-from .agreement import training_rows
+from .agreement import DRAWS, diagnose_posterior, training_rows
 from .data import Design, require_design
 from .errors import FileError, InputError, InterruptedSampling, is_number, require_whole, seed_of
 from .models import CART, Chain, move_to, restore, state_of, upgraded
@@ -164,23 +164,35 @@ def converge(
         That of the last round that was at least half drawn when the time was over or Ctrl-C was pressed.
     """
     require_design(design)
-    if not is_number(time_limit) or not time_limit > 0:
-        raise InputError(f"time_limit={time_limit!r}: choose a positive number of seconds")
+    require_time_limit(time_limit)
     deadline = time.monotonic() + float(time_limit)
-    interrupted = False
-    while not interrupted and not posterior.diagnostics(design).agree and time.monotonic() < deadline:
-        before = posterior.plan
-        plan = replace(before, warmup=before.warmup + posterior.draws * before.thin, thin=2 * before.thin)
-        run = _Run(posterior.model, design, plan, threads, progress)
-        run.begin_anew(posterior.states)
-        if checkpoint is not None:
-            run.writer = ModelWriter.begin_run(checkpoint, model_header(run.model, design.schema, plan))
-        further = run.complete_or_stop((plan.draws + 1) // 2, deadline)
-        if further is None and run.writer:
-            run.writer.discard()
-        interrupted = run.drawn < plan.draws
-        posterior = further or posterior
+    with _Interrupt() as interrupt:
+        while not _agree(posterior, design) and not interrupt.requested and time.monotonic() < deadline:
+            before = posterior.plan
+            plan = replace(before, warmup=before.warmup + posterior.draws * before.thin, thin=2 * before.thin)
+            run = _Run(posterior.model, design, plan, threads, progress)
+            run.begin_anew(posterior.states)
+            if checkpoint is not None:
+                run.writer = ModelWriter.begin_run(checkpoint, model_header(run.model, design.schema, plan))
+            further = run.complete_or_stop(interrupt, (plan.draws + 1) // 2, deadline)
+            if further is None and run.writer:
+                run.writer.discard()
+            posterior = further or posterior
+            if run.drawn < plan.draws:
+                break
     return posterior
+
+
+def require_time_limit(seconds: Any) -> None:
+    """Refuse what is no time."""
+    if not is_number(seconds) or not seconds > 0:
+        raise InputError(f"time_limit={seconds!r}: choose a positive number of seconds")
+
+
+def _agree(posterior: Posterior, design: Design) -> bool:
+    """Whether the chains agree at the rows that summaries look at, too."""
+    found = posterior.diagnostics()
+    return (found if found.predictions else diagnose_posterior(posterior, training_rows(design), DRAWS)).agree
 
 
 def resume(
@@ -207,7 +219,10 @@ def resume(
     if len(states) != plan.chains:
         raise FileError(f"{partial_path(checkpoint)}: the run stopped before it began; remove the file and begin anew")
     run = _Run(model, design, plan, threads, progress)
-    run.go_on_from(states, parts)
+    try:
+        run.go_on_from(states, parts)
+    except (KeyError, TypeError, IndexError, ValueError) as error:
+        raise FileError(f"{partial_path(checkpoint)}: damaged: {error}; remove the file and begin anew") from error
     run.writer = ModelWriter.reopen_run(checkpoint)
     return run.complete()
 
@@ -262,7 +277,8 @@ class _Run:
 
     def complete(self) -> Posterior:
         """Run to the end of the plan, or to Ctrl-C."""
-        posterior = self.complete_or_stop(1)
+        with _Interrupt() as interrupt:
+            posterior = self.complete_or_stop(interrupt, 1)
         if posterior is None:
             raise KeyboardInterrupt(self._nothing_kept())
         if self.drawn < self.plan.draws:
@@ -273,23 +289,21 @@ class _Run:
             )
         return posterior
 
-    def complete_or_stop(self, least: int, deadline: float = math.inf) -> Posterior | None:
+    def complete_or_stop(self, interrupt: _Interrupt, least: int, deadline: float = math.inf) -> Posterior | None:
         """Run to the end of the plan, Ctrl-C or a time; None where fewer than `least` draws were made by then."""
-        with _Interrupt(self.progress) as interrupt:
-            if self.writer:
-                self._checkpoint()  # the first states, so that a run can be resumed from the start on
-            with ThreadPoolExecutor(self.threads) as pool, self.progress:
-                self._pool = pool
-                self._run_blocks(interrupt, deadline)
-            self._checkpoint()
-            if self.drawn < least:
-                return None
-            posterior = Posterior.from_parts(
-                self.model, self.schema, self.plan, self.parts, self._states(), self.watched
-            )
-            if self.writer:
-                self.writer.record("diagnostics", posterior.diagnostics().to_dict())
-                self.writer.finish()
+        interrupt.progress = self.progress
+        if self.writer:
+            self._checkpoint()  # the first states, so that a run can be resumed from the start on
+        with ThreadPoolExecutor(self.threads) as pool, self.progress:
+            self._pool = pool
+            self._run_blocks(interrupt, deadline)
+        self._checkpoint()
+        if self.drawn < least:
+            return None
+        posterior = Posterior.from_parts(self.model, self.schema, self.plan, self.parts, self._states(), self.watched)
+        if self.writer:
+            self.writer.record("diagnostics", posterior.diagnostics().to_dict())
+            self.writer.finish()
         return posterior
 
     def _run_blocks(self, interrupt: _Interrupt, deadline: float) -> None:
@@ -364,9 +378,9 @@ class _Run:
 class _Interrupt:
     """Turns Ctrl-C into a request to stop at the next block, so that nothing that was drawn is lost."""
 
-    def __init__(self, progress: Progress) -> None:
+    def __init__(self) -> None:
         self.requested = False
-        self._progress = progress
+        self.progress: Progress | None = None  # where to say that it was heard
         self._previous: Any = None
 
     def __enter__(self) -> _Interrupt:
@@ -379,8 +393,8 @@ class _Interrupt:
 
     def _request(self, *_: Any) -> None:
         first, self.requested = not self.requested, True
-        if first:
-            self._progress.say("stopping …")
+        if first and self.progress:
+            self.progress.say("stopping …")
 
     def __exit__(self, *error: object) -> None:
         if self._previous is not None:

@@ -28,8 +28,9 @@ class Tempered:
         Rungs of each chain.
     ladder : {"adaptive", "mrbayes"}
         How they were chosen.
-    swap_rate : float
-        The smallest share of swaps between neighbours that was accepted, over the rungs; of each the mean over chains.
+    swap_rate : float or None
+        The smallest share of swaps between neighbours that was accepted, over the rungs; of each the mean over the
+        chains. None where none was tried.
     round_trips : int
         How often a tree went from the cold rung to the hottest and back, over all chains.
     log_evidence : tuple of (float, float) or None
@@ -38,15 +39,14 @@ class Tempered:
 
     temperatures: int
     ladder: str
-    swap_rate: float
+    swap_rate: float | None
     round_trips: int
     log_evidence: tuple[float, float] | None
 
     def __str__(self) -> str:
-        line = (
-            f"{counted(self.temperatures, 'temperature')} ({self.ladder}): at least {self.swap_rate:.0%} of the swaps "
-            f"accepted, {counted(self.round_trips, 'round trip')}"
-        )
+        swaps = "no swaps" if self.swap_rate is None else f"at least {self.swap_rate:.0%} of the swaps accepted"
+        trips = counted(self.round_trips, "round trip")
+        line = f"{counted(self.temperatures, 'temperature')} ({self.ladder}): {swaps}, {trips}"
         if self.log_evidence is None:
             return line
         value, error = self.log_evidence
@@ -60,12 +60,13 @@ class Tempered:
         swaps, plan = posterior.swaps(), posterior.plan
         has_evidence = plan.tempering.adapts and posterior.values is None and posterior.model.power == 1
         evidence = posterior.log_evidence() if has_evidence else None
+        rates = swaps.neighbours[:, ~np.isnan(swaps.neighbours).any(axis=0)].mean(axis=0)
         return cls(
             plan.temperatures,
             plan.ladder,
-            float(np.nan_to_num(swaps.neighbours).mean(axis=0).min()),
+            float(rates.min()) if len(rates) else None,
             int(swaps.round_trips.sum()),
-            evidence and (evidence.value, evidence.error),
+            (evidence.value, evidence.error) if evidence and np.isfinite(evidence.error) else None,
         )
 
 

@@ -73,7 +73,7 @@ class Tempering:
                 f"temperatures={self.temperatures!r}: choose a whole number from 1, which is no tempering, to "
                 f"{MOST_TEMPERATURES}"
             )
-        if self.ladder.removeprefix("wrong:") not in LADDERS:
+        if not isinstance(self.ladder, str) or self.ladder.removeprefix("wrong:") not in LADDERS:
             raise unknown_choice("ladder", self.ladder, LADDERS)
         if self.swap_every is not None and (not _is_whole(self.swap_every) or self.swap_every < 1):
             raise InputError(f"swap_every={self.swap_every!r}: choose a whole number of iterations, 1 or more")

@@ -131,3 +131,50 @@ def test_the_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     assert wrong.exit_code == 2 and "--time-limit is for --until-converged" in wrong.stderr
     wrong = run.invoke(app, [*fit, "--temperatures", "0"])
     assert wrong.exit_code == 2 and "temperatures=0" in wrong.stderr
+
+
+def test_a_hot_rung_whose_trees_seldom_fit_goes_on() -> None:
+    """Nearly all trees of this prior have more leaves than they may."""
+    rng = np.random.default_rng(0)
+    design = bt.make_design(rng.random((24, 2)), rng.integers(0, 2, 24).astype(str))
+    prior = bt.GrowTree(alpha=0.99, beta=0, min_leaf=2) & bt.MaxLeaves(2)
+    posterior = bt.sample(bt.CART(prior), design, temperatures=2, draws=500, seed=2, progress=False)
+    assert posterior.n_leaves.max() <= 2
+
+
+def test_rungs_that_were_put_at_a_tree_say_so() -> None:
+    tree = short(draws=10).best_tree()
+    put = short(temperatures=3, warmup=0, draws=5, start=tree)
+    assert put.rung_log_likelihood is not None
+    expected = bt.CART().log_likelihood(KYPHOSIS, tree)
+    np.testing.assert_allclose(put.rung_log_likelihood, expected)
+
+
+def test_ctrl_c_between_rounds_keeps_what_was_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    import signal
+
+    first = short(PIMA)
+    agree = sampling._agree
+
+    def interrupted(posterior: bt.Posterior, design: bt.Design) -> bool:
+        signal.raise_signal(signal.SIGINT)
+        return agree(posterior, design)
+
+    monkeypatch.setattr(sampling, "_agree", interrupted)
+    assert bt.converge(first, PIMA, progress=False) is first
+
+
+@pytest.mark.parametrize(
+    ("part", "value"),
+    [("rungs", []), ("position", {}), ("drawn", 0), ("position", {"ladder": [1.0]}), ("rungs", [{"turns": "many"}])],
+)
+def test_damaged_states_are_refused(part: str, value: Any, tmp_path: Path) -> None:
+    import dataclasses
+
+    posterior = short(temperatures=3)
+    broken = value | {**posterior.states[0]["position"], **value} if part == "position" and value else value
+    states = tuple({**state, part: broken} for state in posterior.states)
+    damaged = dataclasses.replace(posterior, states=states, recorded=posterior.diagnostics(), watched=None)
+    damaged.save(tmp_path / "damaged.baytree")
+    with pytest.raises(bt.FileError, match="damaged"):
+        bt.load(tmp_path / "damaged.baytree")

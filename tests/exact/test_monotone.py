@@ -255,3 +255,10 @@ def test_a_categorical_column() -> None:
 def test_wrong_facts(fact: str, message: str) -> None:
     with pytest.raises(bt.InputError, match=message):
         draw(ASIDE, bt.slp.Program(growtree(ASIDE.space, "reject").text + fact, semantics="reject"), "auto", 1.0, 1)
+
+
+def test_trees_of_programs_from_the_prior_alone() -> None:
+    drawn = program(CHAIN, "backtrack").sample(CHAIN.space.design, 24_000, seed=1)
+    index = [CHAIN.space.index[tree.rules] for tree in drawn.trees]
+    trees = CHAIN.target(0.0).reshape(-1, 2).sum(axis=1)
+    assert_agrees(np.array(index).reshape(4, -1), trees, CHAIN.space.groupings)

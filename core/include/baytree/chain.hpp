@@ -44,9 +44,14 @@ class Chain {
     return (values_ && refresh_value()) || moved;
   }
 
-  /// Goes to a new draw of the prior. Where trees must be monotone it stays unless the values drawn with the tree are.
+  /// Goes to a new draw of the prior. Where trees must be monotone it stays unless the values drawn with the tree are; where trees of the prior seldom fit, it
+  /// takes a step instead, which leaves the prior as it is, too.
   void restart() {
-    grower_.grow(tree_, stream_, candidate_);
+    constexpr std::uint64_t few = 100;
+    if (!grower_.grow(tree_, stream_, candidate_, few)) {
+      step();
+      return;
+    }
     evaluate_leaves();
     if (values_ && !propose_values(Fault::none)) return;
     accept();

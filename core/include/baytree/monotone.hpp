@@ -1,10 +1,12 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "baytree/design.hpp"
+#include "baytree/rng.hpp"
 #include "baytree/tree.hpp"
 
 namespace baytree {
@@ -52,6 +54,28 @@ class Cone {
   std::vector<Side> open_;            // of the nodes to come, the next one last, `used_.size()` sides each
   std::vector<Side> regions_;         // of each leaf, so many sides each
   std::vector<Split> splits_;
+};
+
+/// Whether leaf values drawn independently from one distribution happen to be monotone. That depends on their order alone, so uniform ones stand for those
+/// of any leaf model.
+class RandomOrder {
+ public:
+  /// `signs` may also be none.
+  RandomOrder(const Design& design, const std::vector<int>& signs) {
+    if (!signs.empty()) cone_.emplace(design, signs);
+  }
+
+  bool is_monotone(std::span<const Node> nodes, Stream& stream) {
+    if (!cone_) return true;
+    values_.resize((nodes.size() + 1) / 2);
+    for (double& value : values_) value = stream.uniform();
+    cone_->read(nodes);
+    return cone_->contains(values_, 0, values_.size());
+  }
+
+ private:
+  std::optional<Cone> cone_;
+  std::vector<double> values_;
 };
 
 }  // namespace baytree

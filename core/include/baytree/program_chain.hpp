@@ -51,14 +51,18 @@ class ProgramChain {
     return derivation_->refresh_value() || moved;
   }
 
-  /// Goes to a new draw of the prior. Where trees must be monotone it takes a step instead, which leaves the prior as it is, too.
+  /// Goes to a new draw of the prior. Where trees must be monotone, or proofs seldom succeed, it takes a step instead, which leaves the prior as it is, too.
   void restart() {
-    if (derivation_->values) {
-      step();
-      return;
+    if (!derivation_->values) {
+      const std::vector<slp::Event> here = events();
+      for (std::uint64_t attempt = 0; attempt < few_attempts; ++attempt)
+        if (derivation_->machine.prove(chance_)) {
+          derivation_->walk.start();
+          return;
+        }
+      restore(here);
     }
-    derivation_->machine.prove_until_success(chance_, most_attempts);
-    derivation_->walk.start();
+    step();
   }
 
   /// Exchanges the proofs of two chains over the same data; each keeps its power, its stream and its counts.
@@ -122,7 +126,7 @@ class ProgramChain {
   std::string take_output() { return derivation_->machine.take_output(); }
 
  private:
-  static constexpr std::uint64_t most_attempts = 100'000;
+  static constexpr std::uint64_t most_attempts = 100'000, few_attempts = 100;
 
   /// A proof and the tree and the nodes it speaks of, which go together.
   struct Derivation {

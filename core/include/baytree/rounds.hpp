@@ -5,6 +5,7 @@
 #include <barrier>
 #include <cstddef>
 #include <exception>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -49,7 +50,13 @@ void in_rounds(std::size_t items, unsigned threads, Work work, Between between) 
   };
   {
     std::vector<std::jthread> others;
-    for (unsigned i = 1; i < threads; ++i) others.emplace_back(run);
+    for (unsigned i = 1; i < threads; ++i) {
+      try {
+        others.emplace_back(run);
+      } catch (const std::system_error&) {  // no more threads to be had: those there are do the work
+        for (; i < threads; ++i) end_of_round.arrive_and_drop();
+      }
+    }
     run();
   }
   for (const std::exception_ptr& error : errors)

@@ -89,10 +89,16 @@ class Tempered {
     position_.stored = false;
   }
 
-  /// An iteration is one step of every rung and, after every `swap_every` of them, the swaps.
+  /// An iteration is one step of the cold rung; after every `swap_every` of them the other rungs take their steps, and are swapped.
   void advance(std::uint64_t iterations, unsigned threads) { run(iterations, 0, threads); }
   /// Records the cold rung after every `thin` iterations, `draws` times.
   void draw(std::uint64_t draws, std::uint64_t thin, unsigned threads) { run(draws * thin, thin, threads); }
+
+  /// To be called when rungs were put elsewhere from outside.
+  void rungs_moved() {
+    position_.stored = false;
+    note_log_likelihoods();
+  }
 
   std::size_t size() const { return rungs_.size(); }
   Rung& rung(std::size_t i) { return *rungs_.at(i); }
@@ -146,10 +152,9 @@ class Tempered {
                 since = 0;
               }
             }
-          } else if (rung.power() > 0.0) {
-            for (std::uint64_t step = 0; step < steps; ++step) rung.step();
           } else if (swaps) {
-            rung.restart();
+            if (position_.ladder[i] == 0.0) rung.restart();
+            for (std::uint64_t step = steps_of_rung(i); step > 0; --step) rung.step();
           }
         },
         [&] {
@@ -159,6 +164,12 @@ class Tempered {
           plan_round();
           return left > 0;
         });
+  }
+
+  /// How many steps a rung takes before each swap. Where the likelihood counts little a tree is soon forgotten, so hot rungs take fewer.
+  std::uint64_t steps_of_rung(std::size_t i) const {
+    const double share = std::min(1.0, 3.0 * position_.ladder[i]);
+    return static_cast<std::uint64_t>(std::ceil(share * static_cast<double>(tempering_.swap_every)));
   }
 
   void record() {

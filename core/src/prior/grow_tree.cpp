@@ -4,7 +4,6 @@
 #include <bit>
 #include <cmath>
 #include <numeric>
-#include <optional>
 #include <string>
 #include <utility>
 
@@ -202,11 +201,16 @@ void Grower::regrow(const PartitionedTree& tree, std::size_t at, ChoicePoint fro
   set_sizes(out.nodes);
 }
 
-void Grower::grow(const PartitionedTree& tree, Stream& stream, Replacement& out) {
-  for (std::uint64_t attempt = 0; attempt < most_attempts; ++attempt) {
+bool Grower::grow(const PartitionedTree& tree, Stream& stream, Replacement& out, std::uint64_t attempts) {
+  for (; attempts > 0; --attempts) {
     regrow(tree, 0, split_point, stream, out);
-    if (fits(out.nodes.size())) return;
+    if (fits(out.nodes.size())) return true;
   }
+  return false;
+}
+
+void Grower::grow(const PartitionedTree& tree, Stream& stream, Replacement& out) {
+  if (grow(tree, stream, out, most_attempts)) return;
   throw InputError("max_leaves: none of " + std::to_string(most_attempts) + " trees drawn from the prior is so small; raise it, or lower alpha");
 }
 
@@ -303,24 +307,14 @@ Forest grow_trees(Grower& grower, std::uint64_t n, Stream& stream) {
   grower.assess(root, 0);
   Replacement grown;
   grown.rows.resize(rows);
-  std::optional<Cone> cone;
-  if (!grower.knowledge().monotone.empty()) cone.emplace(grower.design(), grower.knowledge().monotone);
-  std::vector<double> values;
-  // Whether values that are alike by chance are monotone depends on their order alone, so uniform ones stand for those of any leaf model.
-  const auto is_monotone = [&] {
-    if (!cone) return true;
-    values.resize((grown.nodes.size() + 1) / 2);
-    for (double& value : values) value = stream.uniform();
-    cone->read(grown.nodes);
-    return cone->contains(values, 0, values.size());
-  };
+  RandomOrder order(grower.design(), grower.knowledge().monotone);
   Forest forest;
   for (; n > 0; --n) {
     std::uint64_t attempts = 0;
     do {
       if (++attempts > most_attempts) throw InputError("monotone: the prior's trees are hardly ever monotone; lower alpha, or add max_leaves");
       grower.grow(root, stream, grown);
-    } while (!is_monotone());
+    } while (!order.is_monotone(grown.nodes, stream));
     forest.add(grown.nodes);
   }
   return forest;

@@ -173,6 +173,7 @@ def command(
         tree_model = CART(prior=tree_prior(context, output), proposal=proposal)
         max_cuts_of(max_cuts)
         Tempering(temperatures, ladder.value)
+        sampling.require_time_limit(time_limit)
         if given(context, "time_limit") and not until_converged:
             raise InputError("--time-limit is for --until-converged; add that, or leave --time-limit out")
         _require_numbers({"chains": chains, "draws": draws, "thin": thin}, warmup, seed)
@@ -273,8 +274,10 @@ def _require_same(context: typer.Context, path: Path, model: CART) -> None:
     stated = [option(name) for name in PARAMETERS if given(context, name)]
     if stated and any(prior.get(part) != begun_prior.get(part) for part in ("knowledge", "text")):
         raise InputError(f"--resume: the run was begun with other knowledge; leave {listed(stated)} out, or begin anew")
+    # A run that goes on until its chains agree has had more warm-up, and lies further apart, than was asked for.
+    planned = [name for name in PLANNED if not context.params["until_converged"] or name not in ("warmup", "thin")]
     settings: dict[str, Any] = {
-        **{name: (context.params[name], getattr(plan, name)) for name in PLANNED},
+        **{name: (context.params[name], getattr(plan, name)) for name in planned},
         **{name: (prior[name], begun_prior.get(name)) for name in prior if name not in PARAMETERS},
         "prior": tuple(one.get("text", "the built-in one") for one in (prior, begun_prior)),
         "edit": tuple(getattr(one.prior, "tree", None) for one in (model, begun)),
@@ -313,7 +316,11 @@ def _steps(context: typer.Context, summary: Summary, path: Path) -> list[tuple[s
         (f"baytree show {model}", "see the best tree and the diagnostics"),
         (f"baytree predict {model} {table}", "predict rows, these or new ones"),
     ]
-    again = [(fit_again(context, remedy.options, without=("resume",)), remedy.what) for remedy in summary.remedies]
+    # Going on until the chains agree may have made the draws lie further apart than was asked for.
+    thin = {"thin": summary.thin} if summary.thin != context.params["thin"] else {}
+    again = [
+        (fit_again(context, thin | remedy.options, without=("resume",)), remedy.what) for remedy in summary.remedies
+    ]
     return steps + again
 
 

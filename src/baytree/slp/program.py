@@ -196,7 +196,7 @@ class Program:
         self.for_trees(design)
         seed = seed_of(seed)
         prover = self._prover(goal, design)
-        forest = prover.sample_trees(n, seed, 100_000)
+        forest = prover.sample_trees(n, seed, 100_000, goal == self.tree_goal)
         self._show(prover)
         return PriorDraws(design.schema, Forest(**forest), seed)
 

@@ -48,7 +48,9 @@ class Grower {
   bool fits(std::size_t nodes) const { return !prior_.knowledge.max_leaves || nodes / 2 < *prior_.knowledge.max_leaves; }  // one leaf more than splits
   double split_probability(std::uint32_t depth);
 
-  /// Draws a whole tree that fits; `tree` lends its root.
+  /// Draws a whole tree; `tree` lends its root. False where none of so many attempts fits.
+  bool grow(const PartitionedTree& tree, Stream& stream, Replacement& out, std::uint64_t attempts);
+  /// The same with as many attempts as anyone will wait for; throws InputError where none fits.
   void grow(const PartitionedTree& tree, Stream& stream, Replacement& out);
   /// Draws again all that lies below the choice point `from` of node `at`, that choice included.
   void regrow(const PartitionedTree& tree, std::size_t at, ChoicePoint from, Stream& stream, Replacement& out);

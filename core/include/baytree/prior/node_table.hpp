@@ -53,6 +53,7 @@ class NodeTable final : public slp::Data {
   double& log_marginal(slp::NodeId node) { return at(node).log_marginal; }
   double& value(slp::NodeId node) { return at(node).value; }
   /// How E(y) may go with each column; see `Knowledge`.
+  const Design& design() const { return design_; }
   const std::vector<int>& monotone() const { return monotone_; }
 
  private:
