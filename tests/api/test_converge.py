@@ -136,7 +136,7 @@ def test_the_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
 def test_a_hot_rung_whose_trees_seldom_fit_goes_on() -> None:
     """Nearly all trees of this prior have more leaves than they may."""
     rng = np.random.default_rng(0)
-    design = bt.make_design(rng.random((24, 2)), rng.integers(0, 2, 24).astype(str))
+    design = bt.make_design(rng.random((24, 2)), rng.integers(0, 2, 24).astype(str), task="classification")
     prior = bt.GrowTree(alpha=0.99, beta=0, min_leaf=2) & bt.MaxLeaves(2)
     posterior = bt.sample(bt.CART(prior), design, temperatures=2, draws=500, seed=2, progress=False)
     assert posterior.n_leaves.max() <= 2
