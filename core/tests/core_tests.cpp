@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <memory>
 #include <numeric>
 #include <string>
 
@@ -272,11 +273,16 @@ void test_monotone(const Table& table, const Leaf& leaf) {
   std::vector<Component> components;
   for (Proposal proposal : {Proposal::uc, Proposal::birth_death, Proposal::change, Proposal::swap}) components.push_back({.proposal = proposal});
   for (bool from_prior : {false, true}) {
-    Chain<Leaf> chain(table.design, leaf, {.alpha = 0.95, .beta = 0.3, .min_leaf = 3}, Mixture(components), from_prior ? 0.0 : 1.0, 11, 0, {signs, from_prior});
-    chain.advance(200);
-    chain.draw(60, 7);
+    const GrowTree prior{.alpha = 0.95, .beta = 0.3, .min_leaf = 3};
+    const auto make = [&](Stream stream) {
+      return std::make_unique<Chain<Leaf>>(table.design, leaf, prior, Mixture(components), from_prior ? 0.0 : 1.0, stream, Monotone{signs, from_prior});
+    };
+    Tempered<Chain<Leaf>> tempered({.ladder = {1.0, 0.0}, .swap_every = 3}, make, 11, 0);
+    tempered.advance(200, 2);
+    tempered.draw(60, 7, 2);
+    Chain<Leaf>& chain = tempered.cold();
     CHECK(chain.values().size() == (chain.nodes().size() + 1) / 2);
-    const Draws draws = chain.take();
+    const Draws draws = tempered.take();
     CHECK(draws.value.size() * leaf.n_statistics() == draws.statistics.size());
     const ForestView view{draws.forest.feature, draws.forest.cut, draws.forest.subset, draws.forest.missing_left, draws.forest.rows, draws.forest.begin};
     const Predictor predictor(view, table.design.columns);
@@ -309,11 +315,48 @@ void test_monotone(const Table& table, const Leaf& leaf) {
     CHECK(chain.values() == values);
     CHECK(throws([&] { chain.restore_values({}); }));
   }
-  const auto chain_with = [&](std::vector<int> wrong) { Chain<Leaf>(table.design, leaf, {}, Mixture(components), 1.0, 11, 0, {std::move(wrong), false}); };
+  const auto chain_with = [&](std::vector<int> wrong) {
+    Chain<Leaf>(table.design, leaf, {}, Mixture(components), 1.0, Stream(11, Role::chain, 0), {std::move(wrong), false});
+  };
   CHECK(throws([&] { chain_with({1}); }));
   CHECK(throws([&] { chain_with({2, 0, 0, 0, 0, 0, 0}); }));
   CHECK(throws([&] { chain_with({0, 0, 0, 1, 0, 0, 0}); }));
   CHECK(!throws([&] { chain_with({0, 0, 0, 0, 0, 0, 0}); }));
+}
+
+void test_ladder() {
+  // Rejections of 0.3 and 0.1: the middle rung moves to where half of their sum lies.
+  const Ladder moved = respaced(std::vector{1.0, 0.5, 0.0}, std::vector{0.3, 0.1});
+  CHECK(moved.front() == 1.0 && moved.back() == 0.0 && std::abs(moved[1] - (1.0 - 0.5 * 0.2 / 0.3)) < 1e-12);
+  // Equal rejections stay; with none at all the rungs spread evenly by number, and never fall together.
+  const Ladder even{1.0, 0.6, 0.1, 0.0};
+  const Ladder same = respaced(even, std::vector{0.2, 0.2, 0.2});
+  for (std::size_t i = 0; i < even.size(); ++i) CHECK(std::abs(same[i] - even[i]) < 1e-12);
+  const Ladder still = respaced(even, std::vector{0.0, 0.0, 1.0});
+  for (std::size_t i = 1; i < still.size(); ++i) CHECK(still[i] < still[i - 1]);
+  CHECK(throws([] { check_ladder(std::vector{0.9, 0.1}); }) && throws([] { check_ladder(std::vector{1.0, 1.0}); }) && throws([] { check_ladder({}); }));
+}
+
+void test_rounds() {
+  // Each item once a round, whatever the threads; an error of the first item that has one is thrown on.
+  for (unsigned threads : {1u, 2u, 5u}) {
+    std::vector<int> calls(4);
+    int rounds = 0;
+    in_rounds(calls.size(), threads, [&](std::size_t i) { ++calls[i]; }, [&] { return ++rounds < 50; });
+    CHECK(rounds == 50 && std::all_of(calls.begin(), calls.end(), [](int n) { return n == 50; }));
+    std::string said;
+    try {
+      in_rounds(
+          4, threads,
+          [](std::size_t i) {
+            if (i > 1) throw InputError(std::to_string(i));
+          },
+          [] { return true; });
+    } catch (const InputError& error) {
+      said = error.what();
+    }
+    CHECK(said == "2");
+  }
 }
 
 void test_damaged_forests(const Table& table) {
@@ -400,6 +443,8 @@ int main() {
   test_chain(table, GaussianLeaf(table.values, {}, {0.5, 0.1, 3.0, 0.05}));
   test_chain(table, GaussianLeaf(table.values, table.weights, {0.5, 0.1, 3.0, 0.05}));
   test_grow_trees(table);
+  test_ladder();
+  test_rounds();
   test_knowledge(table);
   std::vector<std::int32_t> two;
   std::vector<double> rising;
