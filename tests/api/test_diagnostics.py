@@ -421,7 +421,7 @@ LONGER = {"warmup": 10_000, "draws": 10_000}
         (found_with(ess=1), 1, [{"draws": 10_000}]),
         (found_with(rhat=1.05, largest=1.06), 1, [LONGER]),
         (found_with(rhat=1.5, largest=1.6), 1, [LONGER]),
-        (found_with(rhat=1.5, largest=1.6, shared=0.1), 1, [{"temperatures": 8}, LONGER]),
+        (found_with(rhat=1.5, largest=1.6, shared=0.1), 1, [{"temperatures": 12}, LONGER]),
         (found_with(rhat=1.5, largest=1.6, shared=0.1), 8, [LONGER]),
         (found_with(rhat=1.5, largest=1.6, shared=0.1), None, [LONGER]),
         (dataclasses.replace(found_with(), chains=1), 1, [{"chains": 4}]),

@@ -91,6 +91,7 @@ def test_a_chain_cannot_start_at_a_tree_that_breaks_a_constraint(constraint: Spa
             run(constraint, "uc", 0.0, chains=1, draws=100, thin=1, seed=1, start=tree)
 
 
+@pytest.mark.filterwarnings("ignore:MaxLeaves")
 def test_no_tree_small_enough_is_explained() -> None:
     """The root and its children must split, so there are three leaves at least."""
     grown = replace(MIXED, prior=replace(MIXED.prior, alpha=1.0, beta=0.0))
