@@ -404,7 +404,7 @@ def found_with(
     return Diagnostics(4, 1000, watched["log-likelihood"], watched["leaves"], predictions, splits, shared)
 
 
-def remedies(found: Diagnostics, temperatures: int | None) -> list[dict[str, int]]:
+def remedies(found: Diagnostics, temperatures: int) -> list[dict[str, int]]:
     given = advice(found, warmup=1000, draws=1000, temperatures=temperatures)
     assert all(remedy.what in verdict(found, given) for remedy in given)
     return [remedy.options for remedy in given]
@@ -423,11 +423,10 @@ LONGER = {"warmup": 10_000, "draws": 10_000}
         (found_with(rhat=1.5, largest=1.6), 1, [LONGER]),
         (found_with(rhat=1.5, largest=1.6, shared=0.1), 1, [{"temperatures": 12}, LONGER]),
         (found_with(rhat=1.5, largest=1.6, shared=0.1), 8, [LONGER]),
-        (found_with(rhat=1.5, largest=1.6, shared=0.1), None, [LONGER]),
         (dataclasses.replace(found_with(), chains=1), 1, [{"chains": 4}]),
     ],
 )
-def test_advice(found: Diagnostics, temperatures: int | None, expected: list[dict[str, int]]) -> None:
+def test_advice(found: Diagnostics, temperatures: int, expected: list[dict[str, int]]) -> None:
     assert remedies(found, temperatures) == expected
 
 
