@@ -19,8 +19,8 @@ class LogEvidence(NamedTuple):
 def stepping_stone(log_likelihood: np.ndarray, ladders: np.ndarray) -> LogEvidence:
     """The log evidence by stepping stones.
 
-    With Z(β) = Σ P(T) P(y | T)^β, so that Z(0) = 1 and Z(1) = P(y | x), each step up the ladder, Z(βᵢ) / Z(βᵢ₊₁), is the
-    mean of P(y | T)^(βᵢ − βᵢ₊₁) over the draws of the hotter rung [1]_.
+    With Z(β) = Σ P(T) P(y | T)^β, so that Z(0) = 1 and Z(1) = P(y | x), each step up the ladder, Z(βᵢ) / Z(βᵢ₊₁), is
+    the mean of P(y | T)^(βᵢ − βᵢ₊₁) over the draws of the hotter rung [1]_.
 
     Parameters
     ----------
