@@ -66,7 +66,7 @@ say(
 if not summary.diagnostics.agree:
     right_alone = f"{alone.min()} to {alone.max()} of {len(right)}"
     say(
-        Text("  Single trees mix slowly: a chain stays long among trees that ask alike. It takes many more draws."),
+        Text("  Single trees mix slowly: a chain stays long among trees that ask alike. Tempering frees it."),
         Text(f"  For the averages it matters less: each chain alone has {right_alone} right. Their probabilities"),
         Text(f"  lie {apart.mean():.2f} apart on average, but {apart.max():.2f} on one biopsy."),
     )
