@@ -15,6 +15,7 @@ struct BoundDesign {
 nb::dict forest_to_dict(Forest forest);
 ForestView forest_view(const nb::dict& arrays);
 
+void bind_bart(nb::module_& module);
 void bind_cart(nb::module_& module);
 void bind_knowledge(nb::module_& module);
 void bind_predict(nb::module_& module);

@@ -64,6 +64,7 @@ NB_MODULE(_core, module) {
              return self.below(n);
            })
       .def("normal", &Stream::normal)
+      .def("normal_above", &Stream::normal_above, nb::arg("low"))
       .def("log_gamma", &Stream::log_gamma, nb::arg("shape"))
       .def("logit_beta", &Stream::logit_beta, nb::arg("a"), nb::arg("b"))
       .def("student", &Stream::student, nb::arg("freedom"))
@@ -72,6 +73,7 @@ NB_MODULE(_core, module) {
 
   bind_knowledge(module);
   bind_cart(module);
+  bind_bart(module);
   bind_predict(module);
   bind_slp(module);
   bind_programs(module);

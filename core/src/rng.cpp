@@ -3,6 +3,8 @@
 #include <cmath>
 #include <numbers>
 
+#include "baytree/simd.hpp"
+
 namespace baytree {
 namespace {
 
@@ -26,16 +28,9 @@ template <unsigned Lanes>
   }
 }
 
-// Wider vectors where the processor has them, found when the program starts; the bits are the same. The address sanitizer is not ready that early.
-#if defined(__x86_64__) && defined(__linux__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__)
-#define BAYTREE_WIDE __attribute__((target_clones("avx512f", "avx2", "default")))
-#else
-#define BAYTREE_WIDE
-#endif
-
 constexpr unsigned stream_lanes = 16;
 
-BAYTREE_WIDE void stream_rounds(std::uint32_t (&c)[4][stream_lanes], std::uint32_t key0, std::uint32_t key1) { rounds(c, key0, key1); }
+BAYTREE_CLONES void stream_rounds(std::uint32_t (&c)[4][stream_lanes], std::uint32_t key0, std::uint32_t key1) { rounds(c, key0, key1); }
 
 }  // namespace
 
@@ -90,6 +85,19 @@ std::uint64_t Stream::below(std::uint64_t n) {
 double Stream::normal() {
   const double radius = std::sqrt(-2.0 * std::log1p(-uniform()));
   return radius * std::cos(2.0 * std::numbers::pi * uniform());
+}
+
+double Stream::normal_above(double low) {
+  if (low < 0.5) {
+    for (;;)
+      if (const double z = normal(); z > low) return z;
+  }
+  // An exponential from `low` on, of the rate that is accepted most often.
+  const double rate = 0.5 * (low + std::sqrt(low * low + 4.0));
+  for (;;) {
+    const double z = low - std::log1p(-uniform()) / rate;
+    if (uniform() < std::exp(-0.5 * (z - rate) * (z - rate))) return z;
+  }
 }
 
 double Stream::log_gamma(double shape) {

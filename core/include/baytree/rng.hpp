@@ -35,6 +35,8 @@ class Stream {
   std::uint64_t below(std::uint64_t n);
   /// Standard normal (Box and Muller 1958).
   double normal();
+  /// Standard normal, given that it exceeds `low` (Robert 1995).
+  double normal_above(double low);
   /// The logarithm of a gamma variable of this shape and scale 1 (Marsaglia and Tsang 2000): the variable itself underflows where the shape is small.
   double log_gamma(double shape);
   /// log p/(1−p) of p ~ Beta(a, b): p itself may round to 0 or 1.

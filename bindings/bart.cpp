@@ -1,0 +1,103 @@
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/vector.h>
+
+#include "baytree/bart/sum_chain.hpp"
+#include "bindings.hpp"
+
+namespace baytree::python {
+namespace {
+
+nb::dict draws_to_dict(SumDraws draws, bool has_sigma, bool sparse) {
+  nb::dict out;
+  out["tree"] = to_numpy(std::move(draws.tree));
+  out["value"] = to_numpy(std::move(draws.value));
+  if (has_sigma) out["sigma"] = to_numpy(std::move(draws.sigma));
+  out["log_likelihood"] = to_numpy(std::move(draws.log_likelihood));
+  if (sparse) {
+    out["log_weight"] = to_numpy(std::move(draws.log_weight));
+    out["concentration"] = to_numpy(std::move(draws.concentration));
+  }
+  return out;
+}
+
+}  // namespace
+
+void bind_bart(nb::module_& module) {
+  nb::enum_<Simd>(module, "Simd").value("plain", Simd::plain).value("avx2", Simd::avx2).value("avx512", Simd::avx512);
+  module.def("best_simd", &best_simd, nb::arg("widest") = Simd::avx512, "The widest registers that this machine has.");
+
+  nb::enum_<SumMove>(module, "SumMove").value("birth_death", SumMove::birth_death).value("change", SumMove::change);
+  nb::class_<MoveShare>(module, "MoveShare")
+      .def(
+          "__init__", [](MoveShare* self, SumMove move, double number, bool wrong) { new (self) MoveShare{move, number, wrong}; }, nb::arg("move"),
+          nb::arg("number"), nb::arg("wrong"));
+
+  nb::class_<SumModel>(module, "SumModel")
+      .def(
+          "__init__",
+          [](SumModel* self, GrowTree prior, std::size_t trees, double leaf_sd, std::vector<MoveShare> moves, double nu, double lambda, double power,
+             bool sparse) { new (self) SumModel{{std::move(prior), trees, leaf_sd}, std::move(moves), {nu, lambda}, power, sparse}; },
+          nb::arg("prior"), nb::arg("trees"), nb::arg("leaf_sd"), nb::arg("moves"), nb::arg("nu"), nb::arg("scale"), nb::arg("power"), nb::arg("sparse"));
+
+  nb::class_<SumResponse>(module, "SumResponse")
+      .def_static(
+          "of_numbers",
+          [](const Array<double>& numbers, const Array<double>& weight) { return SumResponse{.numbers = span_of(numbers), .weight = span_of(weight)}; },
+          nb::arg("numbers").noconvert(), nb::arg("weight").noconvert(), nb::keep_alive<0, 1>(), nb::keep_alive<0, 2>())
+      .def_static(
+          "of_classes",
+          [](const Array<std::int32_t>& classes, std::uint32_t n_classes, const Array<double>& weight, std::vector<double> centre,
+             const Array<double>& offset) {
+            return SumResponse{
+                .classes = span_of(classes), .n_classes = n_classes, .weight = span_of(weight), .centre = std::move(centre), .offset = span_of(offset)};
+          },
+          nb::arg("classes").noconvert(), nb::arg("n_classes"), nb::arg("weight").noconvert(), nb::arg("centre"), nb::arg("offset").noconvert(),
+          nb::keep_alive<0, 1>(), nb::keep_alive<0, 3>(), nb::keep_alive<0, 5>());
+
+  nb::class_<SumPosition>(module, "SumPosition")
+      .def(nb::init<>())
+      .def_rw("stream", &SumPosition::stream)
+      .def_rw("sigma", &SumPosition::sigma)
+      .def_rw("log_weights", &SumPosition::log_weights)
+      .def_rw("concentration", &SumPosition::concentration)
+      .def_rw("turns", &SumPosition::turns)
+      .def_rw("accepted", &SumPosition::accepted)
+      .def_rw("stored_trees", &SumPosition::stored_trees)
+      .def_rw("stored", &SumPosition::stored);
+
+  const auto released = nb::call_guard<nb::gil_scoped_release>();
+  nb::class_<SumChain>(module, "SumChain")
+      .def(
+          "__init__",
+          [](SumChain* self, const BoundDesign& design, const SumResponse& response, const SumModel& model, std::uint64_t seed, std::uint32_t number,
+             Simd simd) { new (self) SumChain(design.design, response, model, Stream(seed, Role::chain, number), best_simd(simd)); },
+          nb::arg("design"), nb::arg("response"), nb::arg("model"), nb::arg("seed"), nb::arg("number"), nb::arg("simd"), nb::keep_alive<1, 2>(),
+          nb::keep_alive<1, 3>())
+      .def("warm_up", &SumChain::warm_up, nb::arg("iterations"), nb::arg("threads"), released)
+      .def("end_warm_up", &SumChain::end_warm_up)
+      .def("advance", &SumChain::advance, nb::arg("iterations"), nb::arg("threads") = 1, released)
+      .def("draw", &SumChain::draw, nb::arg("draws"), nb::arg("thin"), nb::arg("threads") = 1, released)
+      .def_prop_ro("log_likelihood", &SumChain::log_likelihood)
+      .def_prop_ro("turns", &SumChain::turns)
+      .def_prop_ro("accepted", &SumChain::accepted)
+      .def("take",
+           [](SumChain& self) {
+             SumDraws draws = self.take();
+             nb::dict forest = forest_to_dict(std::move(draws.forest));
+             return std::make_pair(forest, draws_to_dict(std::move(draws), self.has_sigma(), self.sparse()));
+           })
+      .def("trees",
+           [](const SumChain& self) {
+             auto [forest, values] = self.trees();
+             return std::make_pair(forest_to_dict(std::move(forest)), to_numpy(std::move(values)));
+           })
+      .def("position", &SumChain::position)
+      .def(
+          "restore",
+          [](SumChain& self, const nb::dict& forest, const Array<float>& values, const SumPosition& position) {
+            self.restore(forest_view(forest), span_of(values), position);
+          },
+          nb::arg("forest"), nb::arg("values").noconvert(), nb::arg("position"));
+}
+
+}  // namespace baytree::python

@@ -1,0 +1,197 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "baytree/bart/column_weights.hpp"
+#include "baytree/bart/leaf_numbers.hpp"
+#include "baytree/bart/pass.hpp"
+#include "baytree/bart/team.hpp"
+#include "baytree/monotone.hpp"
+#include "baytree/prior/grow_tree.hpp"
+
+namespace baytree {
+
+/// What may be proposed for a tree of a sum.
+enum class SumMove : std::uint8_t { birth_death, change };
+
+struct MoveShare {
+  SumMove move = SumMove::birth_death;
+  double number = 1.0;  // of proposals at each visit of a tree; a fraction is a probability
+  bool wrong = false;   // a saboteur for the tests: leaves out a part of the ratio
+};
+
+/// A tree with the values of its leaves. Leaves are numbered from left to right; a node's `end` is its number of rows, and `splittable` is known of leaves.
+struct SumTree {
+  Nodes nodes;
+  std::vector<float> values;
+};
+
+struct SumPrior {
+  GrowTree tree;          // by column
+  std::size_t trees = 1;  // in the sum
+  double leaf_sd = 1.0;   // values are normal with mean 0
+};
+
+/// What the trees are fitted to.
+struct Target {
+  std::span<float> residual;      // the response without the sum of the trees; kept so
+  std::span<const float> weight;  // of each row; none where all weigh 1
+  double precision = 1.0;         // of the noise of a row of weight 1, times the power of the likelihood
+};
+
+/// Draws the trees of a sum in turn, each given the others (Chipman, George and McCulloch 2010): proposals of its structure with leaf values integrated
+/// out, then the values. The residuals of *all* trees are kept; those without a tree are never formed, as their sum over a leaf is that of the residuals plus
+/// rows · value.
+///
+/// Values lie on a grid of a power of two, as the residuals must from the start, so coarse that adding them in float is exact. So residuals carry no history of
+/// rounding, and can be had again from the trees to the bit.
+class Backfit {
+ public:
+  Backfit(const Design& design, const SumPrior& prior, std::vector<MoveShare> moves, double grid, Simd simd);
+
+  const std::vector<SumTree>& trees() const { return trees_; }
+  const std::vector<MoveShare>& moves() const { return moves_; }
+  double grid() const { return grid_; }
+  /// Whether tree `t` has other rules than when this was last asked.
+  bool take_changed(std::size_t t) { return std::exchange(changed_[t], std::uint8_t{0}) != 0; }
+
+  ColumnWeights& columns() { return columns_; }
+  const NodeRules& rules() const { return rules_; }
+  /// Of each split of tree `t`, calls visit(node, blocked), `blocked` being the columns that have no rule there.
+  template <class Visit>
+  void for_each_split(std::size_t t, Visit visit);
+
+  /// Visits every tree once.
+  void sweep(const Target& target, Stream& stream, Team& team);
+
+  /// Puts tree `t` elsewhere, given by rules and sizes; throws InputError where the prior could not have grown it. The residual follows.
+  void restore(std::size_t t, const Nodes& pattern, std::vector<float> values, std::span<float> residual);
+
+  std::vector<std::uint64_t> turns, accepted;  // of each move
+
+ private:
+  enum class Kind : std::uint8_t { none, birth, death, change };
+  struct Proposal {
+    Kind kind = Kind::none;
+    std::size_t node = 0;   // of the tree
+    std::uint8_t leaf = 0;  // the first leaf of that node
+    Rule rule = {};         // of a birth or change
+  };
+  struct Places {
+    std::size_t splittable = 0, twins = 0;  // leaves that may be split; splits of two leaves
+  };
+  /// Sufficient statistics: of the residuals without this tree.
+  struct LeafSums {
+    double sum = 0.0, weight = 0.0;
+  };
+
+  std::span<std::uint8_t> numbers(std::size_t t) { return {numbers_.data() + t * rows_, rows_}; }
+  void run(const Pass& pass, Team& team);
+  Pass pass_over(std::size_t t, const Target& target);
+  void settle(const Target& target, Team& team);
+
+  void visit(std::size_t t, const Target& target, Stream& stream, Team& team);
+  void read_sums(const SumTree& tree, bool weighted);
+  Proposal propose(std::size_t t, SumMove move, Stream& stream);
+  void divide_rows(std::size_t t, Proposal& proposal, Pass& pass, bool read, Stream& stream, Team& team);
+  bool decide(std::size_t t, const Proposal& proposal, bool wrong, Stream& stream);
+  double log_likelihood_of(const Proposal& proposal) const;
+  void make_candidate(std::size_t t, const Proposal& proposal);
+  double log_prior_ratio(const Nodes& nodes, const Proposal& proposal, bool wrong) const;
+  bool draw_parts(const SumTree& tree, const Proposal& proposal, Stream& stream);
+  void apply(std::size_t t, const Proposal& proposal, const Target& target, Team& team);
+  void draw_values(SumTree& tree, Stream& stream);
+
+  Rule draw_rule(std::size_t t, const Proposal& proposal, Stream& stream);
+  Rule draw_any_rule(const Nodes& nodes, std::size_t at, std::uint32_t feature, Stream& stream) const;
+  Rule draw_admissible_rule(std::size_t t, const Proposal& proposal, std::uint32_t feature, Stream& stream);
+  bool is_splittable(std::size_t t, const Proposal& proposal, bool right, Row rows, const Situation& child);
+  bool surely_splittable(Row rows, const Situation& situation) const;
+  Situation situation_of(const Nodes& nodes, std::size_t at);
+
+  static Places places_of(const Nodes& nodes);
+  static double log_birth_place(const Places& places);
+  static double log_death_place(const Places& places);
+  double log_marginal(const LeafSums& leaf) const;
+  double draw_value(const LeafSums& leaf, Stream& stream) const;
+  double log_odds(std::uint32_t depth) const { return log_split_[depth] - log_stay_[depth]; }
+  double log_stay(std::uint32_t depth, bool splittable) const { return splittable ? log_stay_[depth] : 0.0; }
+
+  const Design& design_;
+  std::size_t rows_;
+  NodeRules rules_;
+  std::size_t most_leaves_;
+  ColumnWeights columns_;
+  std::vector<MoveShare> moves_;
+  double grid_, leaf_variance_;
+  Simd simd_;
+  std::vector<double> log_split_, log_stay_;  // by depth
+  std::vector<Row> heaviest_;                 // of each column, the most rows of one code; of no use where it is 0
+  std::vector<std::uint32_t> by_heaviest_;    // the columns of use, the one that divides best first
+
+  std::vector<SumTree> trees_;
+  std::vector<std::uint8_t> numbers_;  // the leaf numbers of every row in every tree
+  std::vector<std::uint8_t> changed_;
+
+  // The tree before, whose change the residuals have not got yet.
+  std::optional<std::size_t> before_;
+  std::array<float, 256> change_{};
+
+  // Of the tree that is being visited.
+  double precision_ = 1.0;
+  std::array<LeafSums, 256> leaf_{};
+  std::array<float, 256> held_{};   // by leaf: the value that the residuals hold
+  std::array<LeafSums, 2> part_{};  // the parts of a proposed rule, left and right; of a death the first
+  std::array<Row, 2> part_rows_{};
+  std::array<double, 2> part_value_{};  // where trees must be monotone
+  Nodes candidate_;
+  PassSums sums_;
+  std::vector<PassSums> block_sums_;
+  ByteRules byte_rules_;
+  ByteRule byte_rule_;
+  Path path_;
+  std::vector<Row> gathered_;
+  std::vector<bool> tried_;
+  std::optional<Cone> cone_;
+  std::vector<double> cone_values_;
+};
+
+template <class Visit>
+void Backfit::for_each_split(std::size_t t, Visit visit) {
+  const Nodes& nodes = trees_[t].nodes;
+  std::vector<bool> blocked(design_.columns.size());
+  std::uint8_t leaf = 0;
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    if (nodes[i].is_leaf()) {
+      ++leaf;
+      continue;
+    }
+    const Situation here = situation_of(nodes, i);
+    const Row spare = 2 * (rules_.min_leaf() - 1);
+    bool gathered = false;
+    for (std::uint32_t column = 0; column < blocked.size(); ++column) {
+      const Freedom freedom = rules_.restrictions().freedom(here, column);
+      if (freedom == Freedom::all && heaviest_[column] > 0 && nodes[i].rows() > heaviest_[column] + spare) {
+        blocked[column] = false;
+        continue;
+      }
+      if (!gathered && freedom != Freedom::none) {
+        const auto last = static_cast<std::uint8_t>(leaf + nodes[i].size / 2);
+        gathered_.clear();
+        const std::span<const std::uint8_t> all = numbers(t);
+        for (std::size_t row = 0; row < all.size(); ++row)
+          if (all[row] >= leaf && all[row] <= last) gathered_.push_back(static_cast<Row>(row));
+        gathered = true;
+      }
+      blocked[column] = freedom == Freedom::none || !rules_.has_rule(column, gathered_, here);
+    }
+    visit(nodes[i], blocked);
+  }
+}
+
+}  // namespace baytree

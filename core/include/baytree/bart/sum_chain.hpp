@@ -1,0 +1,114 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "baytree/bart/backfit.hpp"
+#include "baytree/bart/latent.hpp"
+#include "baytree/bart/sparse.hpp"
+#include "baytree/forest.hpp"
+
+namespace baytree {
+
+/// σ² ~ ν λ / χ²_ν; with ν infinite it is λ.
+struct NoisePrior {
+  double nu = 3.0, lambda = 1.0;
+};
+
+struct SumModel {
+  SumPrior prior;
+  std::vector<MoveShare> moves;
+  NoisePrior noise;     // of numbers
+  double power = 1.0;   // of the likelihood
+  bool sparse = false;  // the column weights are learned
+};
+
+/// What is to be explained. Numbers come without their centre and offset, in a unit in which they are about 1.
+struct SumResponse {
+  std::span<const double> numbers;        // none with classes
+  std::span<const std::int32_t> classes;  // none with numbers
+  std::uint32_t n_classes = 0;
+  std::span<const double> weight;  // of each row; none where all weigh 1; whole numbers with classes
+  std::vector<double> centre;      // with classes: of each sum
+  std::span<const double> offset;  // with two classes: of each row
+};
+
+/// What a chain over sums of trees recorded. Trees with the same rules as in the draw before are stored once, their values with every draw.
+struct SumDraws {
+  Forest forest;
+  std::vector<std::int32_t> tree;  // of every tree of every draw: its place among all trees stored since the chain began
+  std::vector<float> value;        // of every leaf of every tree of every draw
+  std::vector<double> sigma;       // of each draw, as is the next
+  std::vector<double> log_likelihood;
+  std::vector<double> log_weight, concentration;  // where column weights are learned: of every column, and one, of each draw
+};
+
+/// Where a chain is besides its trees.
+struct SumPosition {
+  std::uint64_t stream = 0;
+  double sigma = 1.0;
+  std::vector<double> log_weights;  // where column weights are learned
+  double concentration = 1.0;
+  std::vector<std::uint64_t> turns, accepted;
+  std::uint64_t stored_trees = 0;
+  std::vector<std::int32_t> stored;  // of each tree, its place among them; −1 where it is not stored
+};
+
+/// A chain over sums of trees: one sum for numbers or two classes, one for each of several classes. An iteration visits every tree of every sum, and then draws
+/// what else there is.
+class SumChain {
+ public:
+  SumChain(const Design& design, const SumResponse& response, const SumModel& model, Stream stream, Simd simd);
+  SumChain(const SumChain&) = delete;
+
+  void warm_up(std::uint64_t iterations, unsigned threads) { run(iterations, 0, threads); }
+  /// Storing begins anew, as do the counts.
+  void end_warm_up();
+  void advance(std::uint64_t iterations, unsigned threads) { run(iterations, 0, threads); }
+  /// Records after every `thin` iterations, `draws` times.
+  void draw(std::uint64_t draws, std::uint64_t thin, unsigned threads) { run(draws * thin, thin, threads); }
+
+  SumDraws take() { return std::exchange(draws_, {}); }
+
+  bool has_sigma() const { return !classes_; }
+  bool sparse() const { return sparse_.has_value(); }
+  double log_likelihood() const;
+  std::vector<std::uint64_t> turns() const { return total(&Backfit::turns); }
+  std::vector<std::uint64_t> accepted() const { return total(&Backfit::accepted); }
+
+  /// All trees, sum after sum, and their values.
+  std::pair<Forest, std::vector<float>> trees() const;
+  SumPosition position() const;
+  /// Throws InputError where the prior could not have grown the trees.
+  void restore(const ForestView& forest, std::span<const float> values, const SumPosition& position);
+
+ private:
+  void run(std::uint64_t iterations, std::uint64_t thin, unsigned threads);
+  void iterate(Team& team);
+  void draw_sigma();
+  void record();
+  double sum_of_squares() const;
+  std::vector<std::uint64_t> total(std::vector<std::uint64_t> Backfit::* counts) const;
+
+  const Design& design_;
+  double power_;
+  NoisePrior noise_;
+  Stream stream_;
+  std::vector<Backfit> sums_;
+  std::vector<float> weight_;
+  double log_weight_ = 0.0;                   // summed over the rows
+  std::vector<std::vector<float>> residual_;  // of each sum
+  std::vector<std::vector<float>> latent_;    // of each sum, with classes
+  std::optional<Latent> classes_;
+  std::optional<SparseWeights> sparse_;
+  double sigma_ = 1.0;
+
+  SumDraws draws_;
+  std::uint64_t stored_trees_ = 0;
+  std::vector<std::int32_t> stored_;
+};
+
+}  // namespace baytree

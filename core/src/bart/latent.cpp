@@ -1,0 +1,149 @@
+#include "baytree/bart/latent.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numbers>
+
+#include "baytree/numeric.hpp"
+
+namespace baytree {
+namespace {
+
+double log_normal_cdf(double x) {
+  if (x > -10.0) return std::log(0.5 * std::erfc(-x * std::numbers::sqrt2 / 2.0));
+  // Mills' ratio, where the probability itself is lost
+  const double square = x * x;
+  return -0.5 * square - std::log(-x) - 0.5 * std::log(2.0 * std::numbers::pi) + std::log1p(-1.0 / square + 3.0 / (square * square));
+}
+
+/// φ(x)/Φ(x)
+double inverse_mills(double x) { return std::exp(-0.5 * x * x - 0.5 * std::log(2.0 * std::numbers::pi) - log_normal_cdf(x)); }
+
+float on_grid(double x, double grid) { return static_cast<float>(std::nearbyint(x / grid) * grid); }
+
+int copies_of(const Latent& data, std::size_t row) { return data.weight.empty() ? 1 : static_cast<int>(data.weight[row]); }
+
+/// The largest of the variables, that of the row's own class: its density is φ(u − own) Π Φ(u − f_j). Every factor of the product lies below its tangent in
+/// the logarithm; with tangents at the mode the envelope is a normal density that is accepted mostly.
+double draw_largest(double own, std::span<const double> others, Stream& stream) {
+  double mode = own;
+  for (const double other : others) mode = std::max(mode, other);
+  const auto slope = [&](double u) {
+    double sum = 0.0;
+    for (const double other : others) sum += inverse_mills(u - other);
+    return sum;
+  };
+  for (int i = 0; i < 6; ++i) mode += 0.5 * (own + slope(mode) - mode);  // near it will do: any point gives an envelope
+  const double tilt = slope(mode);
+  for (;;) {
+    const double u = own + tilt + stream.normal();
+    double log_accept = -tilt * (u - mode);
+    for (const double other : others) log_accept += log_normal_cdf(u - other) - log_normal_cdf(mode - other);
+    if (std::log1p(-stream.uniform()) < log_accept) return u;
+  }
+}
+
+void draw_two_classes(const Latent& data, std::span<float> residual, std::span<float> latent, Stream& stream) {
+  for (std::size_t i = 0; i < residual.size(); ++i) {
+    const float fit = latent[i] - residual[i];
+    const double mean = static_cast<double>(fit) + data.centre[0] + (data.offset.empty() ? 0.0 : data.offset[i]);
+    const double sign = data.response[i] == 1 ? 1.0 : -1.0;
+    const int copies = copies_of(data, i);
+    double sum = 0.0;
+    for (int copy = 0; copy < copies; ++copy) sum += sign * stream.normal_above(-sign * mean);
+    residual[i] = on_grid(sum / copies, data.grid);
+    latent[i] = fit + residual[i];
+  }
+}
+
+void draw_classes(const Latent& data, std::vector<std::vector<float>>& residual, std::vector<std::vector<float>>& latent, Stream& stream) {
+  const std::size_t classes = data.classes;
+  std::vector<double> fit(classes), others(classes - 1), sum(classes);
+  for (std::size_t i = 0; i < data.response.size(); ++i) {
+    const auto own = static_cast<std::size_t>(data.response[i]);
+    for (std::size_t k = 0; k < classes; ++k) fit[k] = static_cast<double>(latent[k][i] - residual[k][i]) + data.centre[k];
+    std::copy(fit.begin(), fit.begin() + static_cast<std::ptrdiff_t>(own), others.begin());
+    std::copy(fit.begin() + static_cast<std::ptrdiff_t>(own) + 1, fit.end(), others.begin() + static_cast<std::ptrdiff_t>(own));
+    std::fill(sum.begin(), sum.end(), 0.0);
+    const int copies = copies_of(data, i);
+    for (int copy = 0; copy < copies; ++copy) {
+      const double largest = draw_largest(fit[own], others, stream);
+      for (std::size_t k = 0; k < classes; ++k) sum[k] += k == own ? largest - fit[k] : -stream.normal_above(fit[k] - largest);
+    }
+    for (std::size_t k = 0; k < classes; ++k) {
+      const float f = latent[k][i] - residual[k][i];
+      residual[k][i] = on_grid(sum[k] / copies, data.grid);
+      latent[k][i] = f + residual[k][i];
+    }
+  }
+}
+
+/// Nodes and weights of Gauss and Hermite's rule for the standard normal, 12 points.
+struct Quadrature {
+  std::array<double, 12> node, weight;
+};
+
+Quadrature normal_quadrature() {
+  // Newton's method on the orthonormal Hermite polynomials, from the roots' known spacing.
+  constexpr int points = 12;
+  Quadrature rule;
+  for (int i = 0; i < points / 2; ++i) {
+    double x = i == 0 ? 5.50090170446774 : rule.node[static_cast<std::size_t>(i) - 1] - 1.2;
+    double derivative = 0.0;
+    for (int step = 0; step < 200; ++step) {
+      double before = 0.0, value = 1.0, deflated = 0.0;
+      for (int degree = 0; degree < points; ++degree) {
+        const double next = (x * value - std::sqrt(static_cast<double>(degree)) * before) / std::sqrt(degree + 1.0);
+        before = value;
+        value = next;
+      }
+      derivative = std::sqrt(static_cast<double>(points)) * before;
+      for (int j = 0; j < i; ++j) deflated += 1.0 / (x - rule.node[static_cast<std::size_t>(j)]);
+      const double move = value / (derivative - value * deflated);
+      x -= move;
+      if (std::abs(move) < 1e-14) break;
+    }
+    const auto low = static_cast<std::size_t>(i), high = static_cast<std::size_t>(points - 1 - i);
+    rule.node[low] = x;
+    rule.node[high] = -x;
+    rule.weight[low] = rule.weight[high] = static_cast<double>(points) / (derivative * derivative);
+  }
+  return rule;
+}
+
+}  // namespace
+
+void draw_latents(const Latent& data, std::vector<std::vector<float>>& residual, std::vector<std::vector<float>>& latent, Stream& stream) {
+  if (data.classes == 2)
+    draw_two_classes(data, residual[0], latent[0], stream);
+  else
+    draw_classes(data, residual, latent, stream);
+}
+
+double class_log_likelihood(const Latent& data, const std::vector<std::vector<float>>& residual, const std::vector<std::vector<float>>& latent) {
+  static const Quadrature rule = normal_quadrature();
+  double total = 0.0;
+  for (std::size_t i = 0; i < data.response.size(); ++i) {
+    const auto own = static_cast<std::size_t>(data.response[i]);
+    const auto fit = [&](std::size_t k) { return static_cast<double>(latent[k][i] - residual[k][i]) + data.centre[k]; };
+    double log_probability = 0.0;
+    if (data.classes == 2) {
+      const double mean = fit(0) + (data.offset.empty() ? 0.0 : data.offset[i]);
+      log_probability = log_normal_cdf(own == 1 ? mean : -mean);
+    } else {
+      double probability = 0.0;
+      for (std::size_t point = 0; point < rule.node.size(); ++point) {
+        double product = rule.weight[point];
+        for (std::size_t k = 0; k < data.classes; ++k)
+          if (k != own) product *= 0.5 * std::erfc(-(rule.node[point] + fit(own) - fit(k)) * std::numbers::sqrt2 / 2.0);
+        probability += product;
+      }
+      log_probability = std::log(std::max(probability, 1e-300));
+    }
+    total += (data.weight.empty() ? 1.0 : static_cast<double>(data.weight[i])) * log_probability;
+  }
+  return total;
+}
+
+}  // namespace baytree

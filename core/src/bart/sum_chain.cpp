@@ -1,0 +1,212 @@
+#include "baytree/bart/sum_chain.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+#include "baytree/error.hpp"
+#include "baytree/numeric.hpp"
+
+namespace baytree {
+namespace {
+
+/// The finest power of two on which residuals of this size add up exactly in float, which has 24 bits.
+double grid_for(double largest) { return std::exp2(std::ceil(std::log2(largest)) - 23.0); }
+
+/// Residuals may exceed the response by what the trees may add.
+double reach(double largest_response, const SumPrior& prior) {
+  return 4.0 * largest_response + 8.0 * prior.leaf_sd * std::sqrt(static_cast<double>(prior.trees));
+}
+
+// Latent variables beyond this many standard deviations do not come up.
+constexpr double largest_latent = 12.0;
+
+}  // namespace
+
+SumChain::SumChain(const Design& design, const SumResponse& response, const SumModel& model, Stream stream, Simd simd)
+    : design_(design), power_(model.power), noise_(model.noise), stream_(stream), weight_(response.weight.begin(), response.weight.end()) {
+  const std::size_t rows = design.rows, sums = response.n_classes > 2 ? response.n_classes : 1;
+  const bool numbers = response.n_classes == 0;
+  if ((numbers ? response.numbers.size() : response.classes.size()) != rows || (!weight_.empty() && weight_.size() != rows))
+    throw InputError("the response and the columns have different numbers of rows");
+  if (!(power_ >= 0.0 && power_ < infinity)) throw InputError("power must be 0 or more");
+  if (!(model.prior.leaf_sd > 0.0 && model.prior.leaf_sd < infinity)) throw InputError("the standard deviation of leaf values must be positive");
+  for (const float weight : weight_)
+    if (!(weight > 0.0f && weight < infinity)) throw InputError("weights must be positive and finite");
+
+  double largest = largest_latent;
+  if (numbers) {
+    largest = 0.0;
+    for (const double y : response.numbers) largest = std::max(largest, std::abs(y));
+  }
+  const double grid = grid_for(reach(largest, model.prior));
+  for (std::size_t s = 0; s < sums; ++s) sums_.emplace_back(design, model.prior, model.moves, grid, simd);
+  residual_.assign(sums, std::vector<float>(rows));
+  if (numbers) {
+    for (std::size_t i = 0; i < rows; ++i) residual_[0][i] = static_cast<float>(std::nearbyint(response.numbers[i] / grid) * grid);
+    sigma_ = std::sqrt(noise_.lambda);
+  } else {
+    if (response.centre.size() != sums) throw InputError("classes: give a centre for each sum of trees");
+    if (!response.offset.empty() && (response.offset.size() != rows || sums > 1)) throw InputError("an offset needs numbers or two classes");
+    latent_.assign(sums, std::vector<float>(rows));
+    classes_ = Latent{response.classes, weight_, response.n_classes, grid, response.centre, response.offset};
+  }
+  for (const float weight : weight_) log_weight_ += std::log(static_cast<double>(weight));
+  if (model.sparse) sparse_.emplace(design.columns.size());
+  stored_.assign(sums * model.prior.trees, -1);
+}
+
+void SumChain::run(std::uint64_t iterations, std::uint64_t thin, unsigned threads) {
+  // Fewer rows than this a thread are done before another one has woken up.
+  constexpr std::size_t least = 4 * block_rows;
+  Team team(static_cast<unsigned>(std::clamp<std::size_t>(design_.rows / least, 1, threads)));
+  for (std::uint64_t i = 1; i <= iterations; ++i) {
+    iterate(team);
+    if (thin > 0 && i % thin == 0) record();
+  }
+}
+
+void SumChain::iterate(Team& team) {
+  if (classes_) draw_latents(*classes_, residual_, latent_, stream_);
+  for (std::size_t s = 0; s < sums_.size(); ++s) sums_[s].sweep({residual_[s], weight_, power_ / (sigma_ * sigma_)}, stream_, team);
+  if (!classes_) draw_sigma();
+  if (sparse_) sparse_->draw(sums_, stream_);
+}
+
+double SumChain::sum_of_squares() const {
+  // In lanes and blocks, so that the order is fixed and the compiler may go wide.
+  constexpr std::size_t lanes = 8;
+  double total = 0.0;
+  const std::vector<float>& residual = residual_[0];
+  for (std::size_t begin = 0; begin < residual.size(); begin += block_rows) {
+    const std::size_t end = std::min(residual.size(), begin + block_rows);
+    double sum[lanes] = {};
+    std::size_t i = begin;
+    if (weight_.empty()) {
+      for (; i + lanes <= end; i += lanes)
+        for (std::size_t l = 0; l < lanes; ++l) sum[l] += static_cast<double>(residual[i + l]) * static_cast<double>(residual[i + l]);
+      for (; i < end; ++i) sum[0] += static_cast<double>(residual[i]) * static_cast<double>(residual[i]);
+    } else {
+      for (; i < end; ++i) sum[i % lanes] += static_cast<double>(weight_[i]) * static_cast<double>(residual[i]) * static_cast<double>(residual[i]);
+    }
+    for (const double part : sum) total += part;
+  }
+  return total;
+}
+
+void SumChain::draw_sigma() {
+  if (noise_.nu == infinity) return;
+  const double freedom = noise_.nu + power_ * static_cast<double>(design_.rows);
+  const double squares = noise_.nu * noise_.lambda + power_ * sum_of_squares();
+  // χ²_k is twice a gamma variable of shape k/2
+  sigma_ = std::exp(0.5 * (std::log(squares) - std::log(2.0) - stream_.log_gamma(0.5 * freedom)));
+}
+
+double SumChain::log_likelihood() const {
+  if (classes_) return class_log_likelihood(*classes_, residual_, latent_);
+  const auto rows = static_cast<double>(design_.rows);
+  const double variance = sigma_ * sigma_;
+  return -0.5 * (rows * std::log(2.0 * std::numbers::pi * variance) - log_weight_ + sum_of_squares() / variance);
+}
+
+void SumChain::record() {
+  std::size_t place = 0;
+  for (Backfit& sum : sums_) {
+    for (std::size_t t = 0; t < sum.trees().size(); ++t, ++place) {
+      const SumTree& tree = sum.trees()[t];
+      if (sum.take_changed(t) || stored_[place] < 0) {
+        draws_.forest.add(tree.nodes);
+        stored_[place] = static_cast<std::int32_t>(stored_trees_++);
+      }
+      draws_.tree.push_back(stored_[place]);
+      draws_.value.insert(draws_.value.end(), tree.values.begin(), tree.values.end());
+    }
+  }
+  if (!classes_) draws_.sigma.push_back(sigma_);
+  draws_.log_likelihood.push_back(log_likelihood());
+  if (sparse_) {
+    draws_.log_weight.insert(draws_.log_weight.end(), sparse_->log_weights().begin(), sparse_->log_weights().end());
+    draws_.concentration.push_back(sparse_->concentration());
+  }
+}
+
+void SumChain::end_warm_up() {
+  stored_trees_ = 0;
+  std::fill(stored_.begin(), stored_.end(), -1);
+  for (Backfit& sum : sums_) {
+    std::fill(sum.turns.begin(), sum.turns.end(), 0);
+    std::fill(sum.accepted.begin(), sum.accepted.end(), 0);
+  }
+}
+
+std::vector<std::uint64_t> SumChain::total(std::vector<std::uint64_t> Backfit::* counts) const {
+  std::vector<std::uint64_t> sum(sums_[0].moves().size());
+  for (const Backfit& one : sums_)
+    for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += (one.*counts)[i];
+  return sum;
+}
+
+std::pair<Forest, std::vector<float>> SumChain::trees() const {
+  std::pair<Forest, std::vector<float>> out;
+  for (const Backfit& sum : sums_)
+    for (const SumTree& tree : sum.trees()) {
+      out.first.add(tree.nodes);
+      out.second.insert(out.second.end(), tree.values.begin(), tree.values.end());
+    }
+  return out;
+}
+
+SumPosition SumChain::position() const {
+  SumPosition position{
+      .stream = stream_.position(), .sigma = sigma_, .turns = turns(), .accepted = accepted(), .stored_trees = stored_trees_, .stored = stored_};
+  if (sparse_) {
+    position.log_weights = sparse_->log_weights();
+    position.concentration = sparse_->concentration();
+  }
+  return position;
+}
+
+void SumChain::restore(const ForestView& forest, std::span<const float> values, const SumPosition& position) {
+  const std::size_t trees = stored_.size(), of_each = trees / sums_.size();
+  if (forest.begin.size() != trees || position.stored.size() != trees || position.turns.size() != sums_[0].turns.size() ||
+      position.accepted.size() != position.turns.size() || !(position.sigma > 0.0 && position.sigma < infinity))
+    throw InputError("chain: the saved state belongs to another model");
+  for (const std::int32_t place : position.stored)
+    if (place >= 0 && static_cast<std::uint64_t>(place) >= position.stored_trees) throw InputError("chain: the saved state refers to trees that are not there");
+  if (classes_)
+    for (std::size_t s = 0; s < sums_.size(); ++s)
+      for (std::size_t i = 0; i < design_.rows; ++i) {
+        residual_[s][i] -= latent_[s][i];
+        latent_[s][i] = 0.0f;
+      }
+  for (std::size_t t = 0; t < trees; ++t) {
+    const Nodes nodes = unpack_tree(forest, t, design_.columns);
+    const std::size_t leaves = nodes.size() / 2 + 1;
+    if (values.size() < leaves) throw InputError("chain: leaf values are missing");
+    Backfit& sum = sums_[t / of_each];
+    for (const float value : values.first(leaves))
+      if (!(std::nearbyint(static_cast<double>(value) / sum.grid()) * sum.grid() == static_cast<double>(value)))
+        throw InputError("chain: a leaf value is not on the grid");
+    sum.restore(t % of_each, nodes, {values.begin(), values.begin() + static_cast<std::ptrdiff_t>(leaves)}, residual_[t / of_each]);
+    values = values.subspan(leaves);
+    // What is stored of a tree are its rules as they are here.
+    if (position.stored[t] >= 0) sum.take_changed(t % of_each);
+  }
+  if (!values.empty()) throw InputError("chain: more leaf values than leaves");
+  stream_.seek(position.stream);
+  sigma_ = position.sigma;
+  sums_[0].turns = position.turns;
+  sums_[0].accepted = position.accepted;
+  for (std::size_t s = 1; s < sums_.size(); ++s) {
+    std::fill(sums_[s].turns.begin(), sums_[s].turns.end(), 0);
+    std::fill(sums_[s].accepted.begin(), sums_[s].accepted.end(), 0);
+  }
+  stored_trees_ = position.stored_trees;
+  stored_ = position.stored;
+  if (sparse_) {
+    sparse_->restore(position.log_weights, position.concentration);
+    sparse_->hand_to(sums_);
+  }
+}
+
+}  // namespace baytree
