@@ -7,7 +7,7 @@
 namespace baytree::python {
 namespace {
 
-nb::dict draws_to_dict(SumDraws draws, bool has_sigma, bool sparse) {
+nb::dict draws_to_dict(SumRecord draws, bool has_sigma, bool sparse) {
   nb::dict out;
   out["tree"] = to_numpy(std::move(draws.tree));
   out["value"] = to_numpy(std::move(draws.value));
@@ -82,7 +82,7 @@ void bind_bart(nb::module_& module) {
       .def_prop_ro("accepted", &SumChain::accepted)
       .def("take",
            [](SumChain& self) {
-             SumDraws draws = self.take();
+             SumRecord draws = self.take();
              nb::dict forest = forest_to_dict(std::move(draws.forest));
              return std::make_pair(forest, draws_to_dict(std::move(draws), self.has_sigma(), self.sparse()));
            })

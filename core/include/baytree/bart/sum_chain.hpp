@@ -37,7 +37,7 @@ struct SumResponse {
 };
 
 /// What a chain over sums of trees recorded. Trees with the same rules as in the draw before are stored once, their values with every draw.
-struct SumDraws {
+struct SumRecord {
   Forest forest;
   std::vector<std::int32_t> tree;  // of every tree of every draw: its place among all trees stored since the chain began
   std::vector<float> value;        // of every leaf of every tree of every draw
@@ -71,7 +71,7 @@ class SumChain {
   /// Records after every `thin` iterations, `draws` times.
   void draw(std::uint64_t draws, std::uint64_t thin, unsigned threads) { run(draws * thin, thin, threads); }
 
-  SumDraws take() { return std::exchange(draws_, {}); }
+  SumRecord take() { return std::exchange(draws_, {}); }
 
   bool has_sigma() const { return !classes_; }
   bool sparse() const { return sparse_.has_value(); }
@@ -106,7 +106,7 @@ class SumChain {
   std::optional<SparseWeights> sparse_;
   double sigma_ = 1.0;
 
-  SumDraws draws_;
+  SumRecord draws_;
   std::uint64_t stored_trees_ = 0;
   std::vector<std::int32_t> stored_;
 };
