@@ -34,7 +34,7 @@ PYTHON_LAYERS = [
 ]
 
 CORE_LAYERS = [
-    {"error", "numeric", "rng", "vocabulary", "rounds"},
+    {"error", "numeric", "rng", "vocabulary", "rounds", "simd"},
     {
         "design",
         "ladder",
