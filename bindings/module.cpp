@@ -73,6 +73,7 @@ NB_MODULE(_core, module) {
   bind_knowledge(module);
   bind_cart(module);
   bind_predict(module);
+  bind_sums(module);
   bind_slp(module);
   bind_programs(module);
 }
