@@ -23,9 +23,6 @@ nb::dict draws_to_dict(SumRecord draws, bool has_sigma, bool sparse) {
 }  // namespace
 
 void bind_bart(nb::module_& module) {
-  nb::enum_<Simd>(module, "Simd").value("plain", Simd::plain).value("avx2", Simd::avx2).value("avx512", Simd::avx512);
-  module.def("best_simd", &best_simd, nb::arg("widest") = Simd::avx512, "The widest registers that this machine has.");
-
   nb::enum_<SumMove>(module, "SumMove").value("birth_death", SumMove::birth_death).value("change", SumMove::change);
   nb::class_<MoveShare>(module, "MoveShare")
       .def(
@@ -36,8 +33,9 @@ void bind_bart(nb::module_& module) {
       .def(
           "__init__",
           [](SumModel* self, GrowTree prior, std::size_t trees, double leaf_sd, std::vector<MoveShare> moves, double nu, double lambda, double power,
-             bool sparse) { new (self) SumModel{{std::move(prior), trees, leaf_sd}, std::move(moves), {nu, lambda}, power, sparse}; },
-          nb::arg("prior"), nb::arg("trees"), nb::arg("leaf_sd"), nb::arg("moves"), nb::arg("nu"), nb::arg("scale"), nb::arg("power"), nb::arg("sparse"));
+             bool sparse, double unit) { new (self) SumModel{{std::move(prior), trees, leaf_sd}, std::move(moves), {nu, lambda}, power, sparse, unit}; },
+          nb::arg("prior"), nb::arg("trees"), nb::arg("leaf_sd"), nb::arg("moves"), nb::arg("nu"), nb::arg("scale"), nb::arg("power"), nb::arg("sparse"),
+          nb::arg("unit"));
 
   nb::class_<SumResponse>(module, "SumResponse")
       .def_static(

@@ -6,6 +6,7 @@
 #include "baytree/design.hpp"
 #include "baytree/error.hpp"
 #include "baytree/rng.hpp"
+#include "baytree/simd.hpp"
 #include "bindings.hpp"
 
 namespace baytree::python {
@@ -71,10 +72,12 @@ NB_MODULE(_core, module) {
       .def("seek", &Stream::seek)
       .def_prop_ro("position", &Stream::position);
 
+  nb::enum_<Simd>(module, "Simd").value("plain", Simd::plain).value("avx2", Simd::avx2).value("avx512", Simd::avx512);
   bind_knowledge(module);
   bind_cart(module);
   bind_bart(module);
   bind_predict(module);
+  bind_sums(module);
   bind_slp(module);
   bind_programs(module);
 }

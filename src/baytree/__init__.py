@@ -7,9 +7,12 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 from . import datasets, slp
+from .bart_model import BART
+from .bart_posterior import BARTPosterior
 from .data import Design, make_design, read
 from .edit_tree import EditTree
 from .errors import FileError, InputError, InterruptedSampling
+from .families import load
 from .knowledge import (
     Box,
     Forbid,
@@ -24,18 +27,23 @@ from .knowledge import (
 )
 from .leaves import Categorical, Gaussian
 from .models import CART
-from .posterior import Posterior, load
+from .posterior import Posterior
 from .priors import GrowTree
 from .sampling import converge, extend, resume, sample
 from .trees import Tree
 
 if TYPE_CHECKING:
+    from .bart import BARTClassifier, BARTRegressor
     from .cart import CARTClassifier, CARTRegressor
 
 __version__ = version("baytree")
 
 __all__ = [
+    "BART",
     "CART",
+    "BARTClassifier",
+    "BARTPosterior",
+    "BARTRegressor",
     "Box",
     "CARTClassifier",
     "CARTRegressor",
@@ -70,7 +78,12 @@ __all__ = [
 ]
 
 # The estimators import scikit-learn, which takes a second; the rest of baytree does without.
-_LAZY = {"CARTClassifier": ".cart", "CARTRegressor": ".cart"}
+_LAZY = {
+    "BARTClassifier": ".bart",
+    "BARTRegressor": ".bart",
+    "CARTClassifier": ".cart",
+    "CARTRegressor": ".cart",
+}
 
 
 def __getattr__(name: str) -> Any:

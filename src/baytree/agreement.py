@@ -8,8 +8,9 @@ what needs no rows.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
 
 import numpy as np
 
@@ -97,16 +98,68 @@ def diagnose_posterior(posterior: Posterior, rows: Rows | None, draws: int | Non
     draws : int or None
         How many draws of each chain to compare them on, evenly spaced; None for all, and all for the rest too.
     """
-    means = None if rows is None else LeafMeans(posterior, _spaced(posterior.tree_index, draws))
+    means = None if rows is None else LeafMeans(posterior, spaced(posterior.tree_index, draws))
+    series = {"log-likelihood": posterior.log_likelihood, "leaves": posterior.n_leaves.astype(float)}
+    return replace(
+        diagnose_series(posterior, series, means, rows, draws),
+        splits=None if means is None or rows is None else _splits(means, rows.codes),
+        shared_trees=shared_trees(posterior),
+    )
+
+
+class Predicting(Protocol):
+    """Some draws of each chain, and what they predict."""
+
+    chains: int
+    draws: int
+
+    def predictions(self, codes: np.ndarray) -> Iterator[np.ndarray]:
+        """Predictions in blocks of rows, shape (chains, draws, rows, width); of classes all but the last."""
+
+
+class Drawn(Protocol):
+    """The size of a posterior."""
+
+    @property
+    def chains(self) -> int:
+        """Number of chains."""
+
+    @property
+    def draws(self) -> int:
+        """Number of draws of each chain."""
+
+
+def diagnose_series(
+    posterior: Drawn,
+    series: Mapping[str, np.ndarray],
+    predicting: Predicting | None,
+    rows: Rows | None,
+    draws: int | None = DRAWS,
+) -> Diagnostics:
+    """Whether the chains agree on series of numbers, and on predictions where some are given.
+
+    Parameters
+    ----------
+    posterior
+        The draws.
+    series : mapping of str to numpy.ndarray
+        ``"log-likelihood"``, ``"leaves"`` and what else there is, each of shape (chains, draws).
+    predicting : Predicting or None
+        What predicts at the rows.
+    rows, draws
+        As for `diagnose_posterior`.
+    """
     most = None if draws is None else LONG
+    found = {name: diagnose(name, spaced(values, most)) for name, values in series.items()}
     return Diagnostics(
         chains=posterior.chains,
         draws=posterior.draws,
-        log_likelihood=diagnose("log-likelihood", _spaced(posterior.log_likelihood, most)),
-        leaves=diagnose("leaves", _spaced(posterior.n_leaves, most).astype(float)),
-        predictions=None if means is None or rows is None else _predictions(means, rows),
-        splits=None if means is None or rows is None else _splits(means, rows.codes),
-        shared_trees=shared_trees(posterior),
+        log_likelihood=found["log-likelihood"],
+        leaves=found["leaves"],
+        predictions=None if predicting is None or rows is None else _predictions(predicting, rows),
+        splits=None,
+        shared_trees=None,
+        sigma=found.get("sigma"),
     )
 
 
@@ -118,10 +171,10 @@ def diagnose_predictions(posterior: Posterior, rows: Rows, draws: int | None = D
     posterior, rows, draws
         As for `diagnose_posterior`.
     """
-    return _predictions(LeafMeans(posterior, _spaced(posterior.tree_index, draws)), rows)
+    return _predictions(LeafMeans(posterior, spaced(posterior.tree_index, draws)), rows)
 
 
-def _spaced(values: np.ndarray, draws: int | None) -> np.ndarray:
+def spaced(values: np.ndarray, draws: int | None) -> np.ndarray:
     """At most so many draws of each chain, the last one among them, evenly spaced up to rounding."""
     there = values.shape[1]
     if draws is None or there <= draws:
@@ -129,11 +182,11 @@ def _spaced(values: np.ndarray, draws: int | None) -> np.ndarray:
     return values[:, np.arange(1, draws + 1) * there // draws - 1]
 
 
-def _predictions(means: LeafMeans, rows: Rows) -> PredictionDiagnostic:
+def _predictions(means: Predicting, rows: Rows) -> PredictionDiagnostic:
     chains, draws = means.chains, means.draws
     judged = chains > 1 and draws >= 4
     rhats, spreads = [], []
-    for values in _values(means, rows.codes):
+    for values in means.predictions(rows.codes):
         # ArviZ leaves out the middle one of an odd number of draws, and with it perhaps the only change.
         rhats.append(np.nan_to_num(rhat_of(values.reshape(chains, draws, -1)), nan=1.0).reshape(values.shape[2:]))
         spreads.append(values.mean(axis=1).std(axis=0, ddof=1) if chains > 1 else np.zeros(values.shape[2:]))
@@ -154,22 +207,15 @@ def _predictions(means: LeafMeans, rows: Rows) -> PredictionDiagnostic:
     )
 
 
-def _values(means: LeafMeans, codes: np.ndarray) -> Iterator[np.ndarray]:
-    """The predictions in blocks of rows, shape (chains, draws, rows, width); the last class follows from the others."""
-    width = max(1, means.values.shape[1] - 1)
-    for block in means.row_blocks(codes):
-        yield means.of_leaves(means.leaf(block))[..., :width]
-
-
-def _sizes(means: LeafMeans, codes: np.ndarray, rhat: np.ndarray, *, all_rows: bool) -> np.ndarray:
+def _sizes(means: Predicting, codes: np.ndarray, rhat: np.ndarray, *, all_rows: bool) -> np.ndarray:
     """Bulk and tail effective sample sizes of each row, infinite for those not looked at."""
     looked_at = np.argsort(-rhat, kind="stable")[: None if all_rows else math.ceil(len(rhat) / 10)]
     sizes = np.full((2, len(rhat)), np.inf)
     found = []
-    for values in _values(means, codes[looked_at]):
+    for values in means.predictions(codes[looked_at]):
         size = np.stack(ess_of(values.reshape(*values.shape[:2], -1))).reshape(2, *values.shape[2:])
         # What never changes is known as well as it can be.
-        found.append(np.nan_to_num(size, nan=float(means.place.size)).min(axis=2))
+        found.append(np.nan_to_num(size, nan=float(means.chains * means.draws)).min(axis=2))
     sizes[:, looked_at] = np.concatenate(found, axis=1)
     return sizes
 

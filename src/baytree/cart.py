@@ -6,15 +6,10 @@ from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
-from joblib import effective_n_jobs
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
-from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.base import ClassifierMixin, RegressorMixin
 
-from .data import make_design
 from .edit_tree import EditTree
-from .errors import InputError
-from .knowledge.scikit_learn import from_scikit_learn
+from .estimators import TreeEstimator
 from .leaves import Categorical, Gaussian
 from .models import CART
 from .posterior import Posterior
@@ -22,7 +17,6 @@ from .priors import GrowTree
 from .proposals import ProposalSpec
 from .sampling import sample
 from .slp import Program
-from .tables import table_of
 
 _PARAMETERS = """
     Parameters
@@ -68,10 +62,8 @@ _PARAMETERS = """
     """
 
 
-class _CART(BaseEstimator):
+class _CART(TreeEstimator):
     """What the classifier and the regressor share: they validate and delegate."""
-
-    _task: Literal["classification", "regression"]
 
     def __init__(
         self,
@@ -121,52 +113,13 @@ class _CART(BaseEstimator):
         sample_weight : array-like of shape (rows,), optional
             How many copies of itself each row counts as in the likelihood.
         """
-        if y is None:
-            raise InputError("requires y to be passed, but the target y is None")
-        design = make_design(
-            X,
-            y,
-            task=self._task,
-            sample_weight=sample_weight,
-            categorical_features=self.categorical_features,
-            max_cuts=self.max_cuts,
-        )
-        validate_data(self, X, skip_check_array=True)
+        design = self._design(X, y, sample_weight)
         model = CART(self.prior or GrowTree(), self.leaf, self.proposal)
-        known = from_scikit_learn(self.monotonic_cst, self.interaction_cst, design.names)
-        known.check(design.schema)
+        model = replace(model, prior=model.prior & self._known(design))
         self.posterior_: Posterior = sample(
-            replace(model, prior=model.prior & known.named(design.schema)),
-            design,
-            warmup=self.warmup,
-            draws=self.draws,
-            thin=self.thin,
-            temperatures=self.temperatures,
-            ladder=self.ladder,
-            chains=self.chains,
-            seed=self._seed(),
-            threads=None if self.n_jobs is None else effective_n_jobs(self.n_jobs),
-            progress=self.verbose,
+            model, design, **self._run(), thin=self.thin, temperatures=self.temperatures, ladder=self.ladder
         )
         return self
-
-    def _seed(self) -> int | None:
-        if self.random_state is None or isinstance(self.random_state, (int, np.integer)):
-            return None if self.random_state is None else int(self.random_state)
-        return int(check_random_state(self.random_state).randint(2**31))
-
-    def _predict(self, X: Any, kind: str, prob: float) -> np.ndarray:
-        check_is_fitted(self)
-        table_of(X)  # first, as its errors about the shape say more
-        validate_data(self, X, reset=False, skip_check_array=True)
-        return self.posterior_.predict(X, kind, prob)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.categorical = True
-        tags.input_tags.string = True
-        return tags
 
 
 class CARTClassifier(ClassifierMixin, _CART):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from .cells import has_categorical_type, plain_array
 from .columns import MAX_CODES, Column, learn_column
 from .errors import InputError, did_you_mean, unknown_choice
 from .files import require_unique
-from .response import Response, Task, learn_response, learn_weight, response_vector
+from .response import Response, Task, learn_offset, learn_response, learn_weight, response_vector
 from .tables import Table, table_of
 from .words import counted
 
@@ -112,12 +113,15 @@ class Design:
         ``int32`` positions in the classes, or ``float64`` values.
     weight : numpy.ndarray or None
         Positive ``float64`` weights of the rows; None when all are 1.
+    offset : numpy.ndarray or None
+        ``float64`` numbers that are added to what the trees give for each row; of sums of trees only.
     """
 
     schema: Schema
     codes: tuple[np.ndarray, ...]
     y: np.ndarray
     weight: np.ndarray | None = None
+    offset: np.ndarray | None = None
 
     @property
     def rows(self) -> int:
@@ -185,6 +189,7 @@ def read(
     *,
     task: Task = "auto",
     weight: str | None = None,
+    offset: str | None = None,
     categorical: str | Iterable[str] = (),
     drop: str | Iterable[str] = (),
     max_cuts: int | None = 255,
@@ -202,6 +207,8 @@ def read(
         Under ``"auto"`` numbers with other than two distinct values are regressed, all else classified.
     weight : str, optional
         The column that says how many copies of itself a row counts as; rows of weight 0 are dropped.
+    offset : str, optional
+        The column of numbers that are added to what a sum of trees gives for each row.
     categorical : str or iterable of str
         Columns whose numbers are labels. Text is categorical without saying so.
     drop : str or iterable of str
@@ -217,14 +224,17 @@ def read(
     table = table_of(source, text=categorical)
     if not table.named:
         raise InputError("read() takes a file or a data frame with named columns; give arrays to an estimator's fit")
-    others = {target} if weight is None else {target, weight}
+    named = {"target": target, "weight": weight, "offset": offset}
+    others = {name for name in named.values() if name is not None}
     for name in (*sorted(others), *sorted(categorical), *sorted(drop)):
         table.position(name)
-    if weight == target:
-        raise InputError(f"column {target!r} cannot be both target and weight; name two columns")
+    for (first, one), (second, other) in combinations(named.items(), 2):
+        if one is not None and one == other:
+            raise InputError(f"column {one!r} cannot be both {first} and {second}; name two columns")
     for option, chosen in (("drop", drop), ("categorical", categorical)):
         if chosen & others:
-            raise InputError(f"{option} names {_listed(sorted(chosen & others))}, the target or weight; remove it")
+            taken = _listed(sorted(chosen & others))
+            raise InputError(f"{option} names {taken}, the target, weight or offset; remove it")
     return _design(
         table,
         positions=[i for i, name in enumerate(table.names) if name not in others | drop],
@@ -232,6 +242,7 @@ def read(
         target=target,
         task=task,
         weight=None if weight is None else (weight, table.raw(table.position(weight))),
+        offset=None if offset is None else (offset, table.raw(table.position(offset))),
         categorical=categorical,
         max_cuts=max_cuts,
     )
@@ -245,6 +256,7 @@ def make_design(
     names: Sequence[str] | None = None,
     target: str = "y",
     sample_weight: Any = None,
+    offset: Any = None,
     categorical_features: Any = None,
     max_cuts: int | None = 255,
 ) -> Design:
@@ -264,6 +276,8 @@ def make_design(
         The name of the response.
     sample_weight : array-like, optional
         How many copies of itself each row counts as; rows of weight 0 are dropped.
+    offset : array-like, optional
+        Numbers that are added to what a sum of trees gives for each row.
     categorical_features : None, "from_dtype", or array-like of bool, int or str
         Columns whose numbers are labels, by mask, position or name. Text and categorical types are categorical without
         saying so, and alone under None and ``"from_dtype"``.
@@ -290,6 +304,7 @@ def make_design(
         target=target,
         task=task,
         weight=None if sample_weight is None else ("sample_weight", sample_weight),
+        offset=None if offset is None else ("offset", offset),
         categorical=_categorical_names(categorical_features, table.names),
         max_cuts=max_cuts,
     )
@@ -303,6 +318,7 @@ def _design(
     target: str,
     task: Task,
     weight: tuple[str, Any] | None,
+    offset: tuple[str, Any] | None,
     categorical: Collection[str],
     max_cuts: int | None,
 ) -> Design:
@@ -329,7 +345,8 @@ def _design(
         codes.append(column.encode(cells).astype(np.uint8 if column.n_codes <= 256 else np.uint16))
     if weights is not None:
         weights = None if (weights[kept] == 1).all() else np.ascontiguousarray(weights[kept])
-    return Design(Schema(tuple(columns), response, table.named), tuple(codes), np.ascontiguousarray(y), weights)
+    added = None if offset is None else np.ascontiguousarray(learn_offset(*offset, table.rows)[kept])
+    return Design(Schema(tuple(columns), response, table.named), tuple(codes), np.ascontiguousarray(y), weights, added)
 
 
 def _require_shape(rows: int, width: int) -> None:

@@ -161,8 +161,10 @@ class Diagnostics:
         Of the predictions; None where no rows were at hand.
     splits : SplitDiagnostic or None
         Of the splits of these rows.
-    shared_trees : float
-        The share of the draws whose tree every chain visits.
+    shared_trees : float or None
+        The share of the draws whose tree every chain visits; None of sums of trees.
+    sigma : Diagnostic or None
+        Of the standard deviation of the noise, where there is one.
     """
 
     chains: int
@@ -171,13 +173,15 @@ class Diagnostics:
     leaves: Diagnostic
     predictions: PredictionDiagnostic | None
     splits: SplitDiagnostic | None
-    shared_trees: float
+    shared_trees: float | None
+    sigma: Diagnostic | None = None
 
     @property
     def quantities(self) -> tuple[Quantity, ...]:
         """All that has an R-hat, the predictions first if they are known."""
         known = () if self.predictions is None else (self.predictions,)
-        return (*known, self.log_likelihood, self.leaves)
+        noise = () if self.sigma is None else (self.sigma,)
+        return (*known, self.log_likelihood, self.leaves, *noise)
 
     @property
     def wanted_ess(self) -> int:
@@ -223,7 +227,7 @@ class Diagnostics:
                 f"Splits of the rows: frequencies differ by {self.splits.average_sd:.2g} between chains (average sd of "
                 f"{counted(self.splits.splits, 'split')}), at most by {self.splits.largest_sd:.2g}."
             )
-        if self.chains > 1:
+        if self.chains > 1 and self.shared_trees is not None:
             lines.append(f"Trees that all chains visit hold {self.shared_trees:.0%} of the draws.")
         return lines
 
@@ -234,14 +238,14 @@ class Diagnostics:
     @classmethod
     def from_dict(cls, record: Mapping[str, Any]) -> Diagnostics:
         """The figures that `to_dict` described; raises ValueError where they are none."""
-        optional = {"predictions": PredictionDiagnostic, "splits": SplitDiagnostic}
+        optional = {"predictions": PredictionDiagnostic, "splits": SplitDiagnostic, "sigma": Diagnostic}
         return cls(
             chains=_figure("int", record["chains"]),
             draws=_figure("int", record["draws"]),
             log_likelihood=_read(Diagnostic, record["log_likelihood"]),
             leaves=_read(Diagnostic, record["leaves"]),
-            shared_trees=_figure("float", record["shared_trees"]),
-            **{name: record[name] and _read(kind, record[name]) for name, kind in optional.items()},
+            shared_trees=_figure("float | None", record["shared_trees"]),
+            **{name: _read(kind, record[name]) if record.get(name) else None for name, kind in optional.items()},
         )
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
+
+import numpy as np
 
 from . import _core
 from .data import Design
@@ -55,6 +57,8 @@ class CART:
             raise InputError(f"leaf={self.leaf!r} is not a leaf model; give Categorical(...) or Gaussian(...)")
         if not is_number(self.power) or not 0 <= self.power < float("inf"):
             raise InputError(f"power={self.power!r}: choose 0 or more; 1 is the posterior, 0 the prior")
+        if isinstance(self.prior, GrowTree) and self.prior.knowledge.sparse:
+            raise InputError('Weights("sparse") learns from many trees; a single tree has too few rules: use BART')
         self.components()
 
     def components(self) -> tuple[Any, ...]:
@@ -78,6 +82,8 @@ class CART:
 
     def chains(self, design: Design, seed: int, chains: int, tempering: Tempering = NO_TEMPERING) -> list[Chain]:
         """Chains at their first states, each a draw from the prior. They share the design and the leaf model."""
+        if design.offset is not None:
+            raise InputError("a single tree takes no offset: leave it out, or use a sum of trees")
         ladder = tempering.native(design.rows)
         native, leaf = native_design(design), self._leaf(design).native(design)
         components = [component.native() for component in self.components()]
@@ -114,6 +120,50 @@ class CART:
         move_to(chain, tree_of(design.schema, tree))
         return chain.log_likelihood
 
+    # ---- what a run asks of a model -------------------------------------------------------------------------------
+
+    def take(self, chain: Chain) -> dict[str, np.ndarray]:
+        """What a chain recorded since the last time."""
+        forest, draws = chain.take()
+        return {**forest, **draws}
+
+    def state_of(self, chain: Chain) -> dict[str, Any]:
+        """Where a chain is, so that it can go on from there to the bit, as JSON-safe values."""
+        rungs = []
+        for rung in range(chain.rungs):
+            stream, turns, accepted = chain.rung_position(rung)
+            rungs.append({"stream": stream, "turns": turns, "accepted": accepted} | _model_of(chain, rung))
+        return {"rungs": rungs, "position": position_to_dict(chain.position())}
+
+    def restore(self, chain: Chain, state: Mapping[str, Any]) -> None:
+        """Put a chain where `state_of` found it."""
+        if len(state["rungs"]) != chain.rungs:
+            raise InputError(f"chain: {len(state['rungs'])} rungs were saved of {chain.rungs}")
+        for rung, record in enumerate(state["rungs"]):
+            if isinstance(chain, ProgramChain):
+                chain.restore_choices([tuple(choice) for choice in record["choices"]], rung)
+            else:
+                chain.restore_tree(forest_from_lists(record["tree"]).arrays(), rung)
+            if "values" in record:
+                chain.restore_values(record["values"], rung)
+            chain.restore_rung(rung, record["stream"], record["turns"], record["accepted"])
+        chain.restore_position(position_from_dict(state["position"]))
+
+    def upgraded(self, state: dict[str, Any]) -> dict[str, Any]:
+        """The state of a chain as this version writes it, from one that any version wrote."""
+        return upgraded(state)
+
+    def remarks(self, design: Design) -> Sequence[str]:
+        """What a person should know before the chains run: where they cannot reach all trees, or none but a leaf."""
+        lines, least = [], self.prior.min_leaf
+        if isinstance(self.prior, GrowTree) and all(component.keeps_shape for component in self.components()):
+            lines.append("these proposals never change the shape of a tree; add uc or birth_death")
+        if design.rows < 2 * least:
+            lines.append(
+                f"{design.rows} rows cannot be divided into leaves of {least}: every tree is one leaf; lower min_leaf"
+            )
+        return lines
+
     def to_dict(self) -> dict[str, Any]:
         """The model as JSON-safe values; it must be resolved."""
         assert self.leaf is not None
@@ -132,30 +182,6 @@ class CART:
         kinds: dict[str, Any] = {"grow_tree": GrowTree, "edit_tree": EditTree, "program": Program}
         prior = kinds[record["prior"]["kind"]].from_dict(record["prior"])
         return cls(prior, leaf_from_dict(record["leaf"]), record["proposal"], record["power"])
-
-
-def state_of(chain: Chain) -> dict[str, Any]:
-    """Where a chain is, so that it can go on from there to the bit, as JSON-safe values."""
-    rungs = []
-    for rung in range(chain.rungs):
-        stream, turns, accepted = chain.rung_position(rung)
-        rungs.append({"stream": stream, "turns": turns, "accepted": accepted} | _model_of(chain, rung))
-    return {"rungs": rungs, "position": position_to_dict(chain.position())}
-
-
-def restore(chain: Chain, state: Mapping[str, Any]) -> None:
-    """Put a chain where `state_of` found it."""
-    if len(state["rungs"]) != chain.rungs:
-        raise InputError(f"chain: {len(state['rungs'])} rungs were saved of {chain.rungs}")
-    for rung, record in enumerate(state["rungs"]):
-        if isinstance(chain, ProgramChain):
-            chain.restore_choices([tuple(choice) for choice in record["choices"]], rung)
-        else:
-            chain.restore_tree(forest_from_lists(record["tree"]).arrays(), rung)
-        if "values" in record:
-            chain.restore_values(record["values"], rung)
-        chain.restore_rung(rung, record["stream"], record["turns"], record["accepted"])
-    chain.restore_position(position_from_dict(state["position"]))
 
 
 def upgraded(state: dict[str, Any]) -> dict[str, Any]:

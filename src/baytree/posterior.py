@@ -2,81 +2,40 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from . import _core, prediction
-from .agreement import DRAWS, Rows, diagnose_posterior, distinct_rows
+from .agreement import Rows, diagnose_posterior
 from .data import Design, Schema, require_design
 from .datatree import to_datatree
 from .diagnostics import Diagnostics
 from .edit_tree import EditTree
 from .edits import Edits, compare
-from .errors import FileError, InputError
+from .errors import InputError
 from .evidence import LogEvidence, stepping_stone
-from .models import CART, upgraded
+from .models import CART
 from .native import native_columns
-from .storage import ModelReader, ModelWriter, open_model
+from .plan import Plan
+from .sampled import Part, Sampled, blocks_of
+from .storage import ModelReader
 from .summary import Summary, summarise
-from .tempering import Swaps, Tempering, position_from_dict
+from .tempering import Swaps, position_from_dict
 from .trees import Forest, Tree, Trees, rules_of
 
 if TYPE_CHECKING:
     from xarray import DataTree
 
-# A model file is written in blocks of about this many leaf statistics a chain, far below SQLite's limit for one value.
-NUMBERS_PER_BLOCK = 8_000_000
-
-# What a chain recorded in one block: the arrays of a forest of the trees that are new in it, and of its draws.
-Part = dict[str, np.ndarray]
 DRAW_ARRAYS = ("tree", "log_likelihood", "log_prior")
 # Of trees that must be monotone only.
 VALUES = "value"
 PART_ARRAYS = ("feature", "cut", "subset", "missing_left", "rows", "begin", "statistics", *DRAW_ARRAYS)
 # Of a tempered chain.
 RUNG_ARRAY = "rung_log_likelihood"
-
-
-@dataclass(frozen=True)
-class Plan:
-    """How the draws were asked for.
-
-    Attributes
-    ----------
-    chains, warmup, draws, thin : int
-        Numbers of chains; of iterations thrown away, and of draws kept, of each; of iterations between draws.
-    seed : int
-        The seed of all chains; each has its own stream.
-    rows : int
-        Number of training rows.
-    data : str
-        A fingerprint of the training data.
-    temperatures, ladder, swap_every
-        How each chain was tempered: see `Tempering`.
-    """
-
-    chains: int
-    warmup: int
-    draws: int
-    thin: int
-    seed: int
-    rows: int
-    data: str
-    temperatures: int = 1
-    ladder: str = "adaptive"
-    swap_every: int | None = None
-
-    @property
-    def tempering(self) -> Tempering:
-        """How each chain was tempered."""
-        return Tempering(self.temperatures, self.ladder, self.swap_every)
 
 
 class TopTree(NamedTuple):
@@ -88,7 +47,7 @@ class TopTree(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Posterior:
+class Posterior(Sampled):
     """Draws of trees from a posterior.
 
     A chain that stays at a tree stores it once, so there are fewer stored trees than draws.
@@ -136,11 +95,6 @@ class Posterior:
     watched: Rows | None = None
     recorded: Diagnostics | None = None
     values: np.ndarray | None = None
-
-    def __getstate__(self) -> dict[str, Any]:
-        """All but the core's copy of the trees, which is made again when needed, and the training rows."""
-        kept = {name: value for name, value in self.__dict__.items() if name not in ("_predictor", "_diagnostics")}
-        return kept | {"watched": None, "recorded": self.diagnostics()}
 
     def __repr__(self) -> str:
         return f"<Posterior: {self.chains} chains × {self.draws:,} draws, response {self.schema.response.name!r}>"
@@ -320,49 +274,6 @@ class Posterior:
         """What was fitted, what it says, and whether the chains agree; ``print`` it."""
         return summarise(self)
 
-    # ---- do the chains agree? -------------------------------------------------------------------------------------
-
-    def diagnostics(self, rows: Any = None, *, draws: int | None = DRAWS) -> Diagnostics:
-        """What tells whether the chains agree.
-
-        Parameters
-        ----------
-        rows : Design, path, frame or array-like, optional
-            Rows at which predictions and splits are compared; equal ones count once. By default some of the training
-            rows, at most 200, as the run left them or as the model file has them on record; of a file that has
-            nothing on record neither is known.
-        draws : int or None
-            How many draws of each chain they are compared on, evenly spaced. None for all, and for log-likelihood and
-            leaves as well, of which else 10,000 are looked at.
-
-        Returns
-        -------
-        Diagnostics
-            ``print(posterior.summary())`` shows it.
-        """
-        if rows is None and draws == DRAWS:
-            return self._diagnostics
-        return diagnose_posterior(self, self.watched if rows is None else self._rows(rows), draws)
-
-    @cached_property
-    def _diagnostics(self) -> Diagnostics:
-        found = self.recorded
-        if found is not None and (found.chains, found.draws) == (self.chains, self.draws):
-            return found
-        return diagnose_posterior(self, self.watched)
-
-    def _rows(self, rows: Any) -> Rows:
-        codes = self.codes_of(rows) if isinstance(rows, Design) else self.schema.encode(rows)
-        if not len(codes):
-            raise InputError("0 rows; predictions are compared at one row or more")
-        return distinct_rows(codes)
-
-    def codes_of(self, design: Design) -> np.ndarray:
-        """The codes of a design with the columns and cuts of this posterior, shape (rows, columns)."""
-        if not isinstance(design, Design) or design.schema != self.schema:
-            raise InputError("these are not the columns and cut points that the draws came from; give the same design")
-        return np.column_stack(design.codes).astype(np.uint32)
-
     def to_datatree(self, design: Design | None = None) -> DataTree:
         """The draws as ArviZ takes them, with dimensions chain and draw.
 
@@ -385,6 +296,9 @@ class Posterior:
             Needs ``pip install 'baytree[arviz]'``.
         """
         return to_datatree(self, design)
+
+    def _diagnose(self, rows: Rows | None, draws: int | None) -> Diagnostics:
+        return diagnose_posterior(self, rows, draws)
 
     # ---- prediction -----------------------------------------------------------------------------------------------
 
@@ -414,24 +328,9 @@ class Posterior:
 
     # ---- files ----------------------------------------------------------------------------------------------------
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write a model file; an existing one is replaced only when the new one is complete."""
-        header = model_header(self.model, self.schema, self.plan) | {"diagnostics": self.diagnostics().to_dict()}
-        writer = ModelWriter.create(path, header, Path(f"{os.fspath(path)}.saving"))
-        try:
-            for draws in self._blocks():
-                writer.append(draws, self.states)
-        except BaseException:
-            writer.discard()
-            raise
-        writer.finish()
-
-    def _blocks(self) -> Iterator[list[Part]]:
-        """The draws of every chain in blocks, as `from_parts` takes them."""
-        blocks = min(self.draws, self.statistics.size // self.chains // NUMBERS_PER_BLOCK + 1)
-        edges = np.linspace(0, self.draws, blocks + 1).astype(int)
-        for begin, end in pairwise(edges.tolist()):
-            yield [self.part(chain, begin, end) for chain in range(self.chains)]
+    @property
+    def _numbers(self) -> int:
+        return self.statistics.size
 
     def part(self, chain: int, begin: int, end: int) -> Part:
         """Draws begin … end of one chain, with the trees that are new in them."""
@@ -498,6 +397,12 @@ class Posterior:
             values=values,
         )
 
+    @staticmethod
+    def read_parts(reader: ModelReader, chain: int, plan: Plan) -> list[Part]:
+        """The blocks of draws of one chain in a model file."""
+        names = PART_ARRAYS if plan.temperatures == 1 else (*PART_ARRAYS, RUNG_ARRAY)
+        return blocks_of(reader, chain, names, optional=(VALUES,))
+
     def check(self) -> Posterior:
         """Raise InputError where the parts do not belong together; gives the posterior itself."""
         if self.tree_index.size == 0 or self.tree_index.min() < 0 or self.tree_index.max() >= len(self.forest):
@@ -534,51 +439,3 @@ class Posterior:
                 raise InputError(f"the state of chain {number} does not fit its draws")
         if self.plan.chains != self.chains:
             raise InputError(f"{self.chains} chains of {self.plan.chains}")
-
-
-def model_header(model: CART, schema: Schema, plan: Plan) -> dict[str, Any]:
-    """What a model file says besides the draws."""
-    return {"model": model.to_dict(), "schema": schema.to_dict(), "plan": asdict(plan)}
-
-
-def load(path: str | os.PathLike[str]) -> Posterior:
-    """Read a model file.
-
-    Parameters
-    ----------
-    path : path
-        A file that `Posterior.save` or ``baytree fit`` wrote.
-    """
-    with open_model(path) as reader:
-        try:
-            return read_posterior(reader).check()
-        except FileError:
-            raise
-        except ValueError as error:
-            raise FileError(f"{path}: damaged: {error}; restore a copy") from error
-
-
-def read_posterior(reader: ModelReader) -> Posterior:
-    """The posterior of an open model file."""
-    model, schema, plan = read_header(reader)
-    states = [upgraded(state) for state in reader.states()]
-    parts = [read_parts(reader, chain, plan) for chain in range(len(states))]
-    # Files of earlier versions, and of runs that were not finished, have none.
-    found = reader.header().get("diagnostics")
-    recorded = None if found is None else Diagnostics.from_dict(found)
-    return Posterior.from_parts(model, schema, plan, parts, states, recorded=recorded)
-
-
-def read_header(reader: ModelReader) -> tuple[CART, Schema, Plan]:
-    """What an open model file says besides the draws."""
-    header = reader.header()
-    return CART.from_dict(header["model"]), Schema.from_dict(header["schema"]), Plan(**header["plan"])
-
-
-def read_parts(reader: ModelReader, chain: int, plan: Plan) -> list[Part]:
-    """The blocks of draws of one chain."""
-    names = PART_ARRAYS if plan.temperatures == 1 else (*PART_ARRAYS, RUNG_ARRAY)
-    arrays = {name: reader.blocks(chain, name) for name in (*names, VALUES)}
-    if not arrays[VALUES]:
-        del arrays[VALUES]
-    return [dict(zip(arrays, block, strict=True)) for block in zip(*arrays.values(), strict=True)]

@@ -88,6 +88,12 @@ class LeafMeans:
         """The means of leaves that `leaf` gave, shape (chains, draws, rows, width)."""
         return self.values[leaf][self.place]
 
+    def predictions(self, codes: np.ndarray) -> Iterator[np.ndarray]:
+        """The means in blocks of rows, shape (chains, draws, rows, width); the last class follows from the others."""
+        width = max(1, self.values.shape[1] - 1)
+        for block in self.row_blocks(codes):
+            yield self.of_leaves(self.leaf(block))[..., :width]
+
     def row_blocks(self, codes: np.ndarray) -> Iterator[np.ndarray]:
         """The rows in blocks of bounded size."""
         step = max(1, BLOCK_NUMBERS // (self.place.size * self.values.shape[1]))

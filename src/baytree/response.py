@@ -110,19 +110,47 @@ def learn_weight(name: str, values: Any, rows: int) -> np.ndarray:
     numpy.ndarray
         ``float64``, none negative and not all zero.
     """
+    values = _row_numbers(name, "weight", values, rows)
+    if (values < 0).any():
+        row = int((values < 0).argmax())
+        raise InputError(f"{name!r}: weight {values[row]:g} at row index {row} is negative; correct it")
+    if rows and not values.any():
+        raise InputError(f"{name!r}: every weight is zero; at least 2 rows need a positive weight")
+    return values
+
+
+def learn_offset(name: str, values: Any, rows: int) -> np.ndarray:
+    """Check the offsets of the rows.
+
+    Parameters
+    ----------
+    name : str
+        The column's name.
+    values : series or array-like
+        One number a row.
+    rows : int
+        Number of rows.
+
+    Returns
+    -------
+    numpy.ndarray
+        ``float64``.
+    """
+    return _row_numbers(name, "offset", values, rows)
+
+
+def _row_numbers(name: str, what: str, values: Any, rows: int) -> np.ndarray:
+    """One number a row, none missing."""
     array = plain_array(name, values)
     if array.shape != (rows,):
-        raise InputError(f"{name!r} has shape {array.shape}, but there are {rows:,} rows; give one weight for each row")
+        raise InputError(f"{name!r} has shape {array.shape}, but there are {rows:,} rows; give one {what} for each row")
     cells = cells_of(name, array)
     if cells.kind == "categorical":
-        raise InputError(f"{name!r} holds text such as {cells.values[0]!r}; weights must be numbers")
-    for problem, where in (("missing (NaN)", cells.missing), ("negative", cells.values < 0)):
-        if where.any():
-            row = int(where.argmax())
-            raise InputError(f"{name!r}: weight {cells.values[row]:g} at row index {row} is {problem}; correct it")
-    if rows and not cells.values.any():
-        raise InputError(f"{name!r}: every weight is zero; at least 2 rows need a positive weight")
-    return cells.values
+        raise InputError(f"{name!r} holds text such as {cells.values[0]!r}; {what}s must be numbers")
+    if cells.missing.any():
+        row = int(cells.missing.argmax())
+        raise InputError(f"{name!r}: {what} {cells.values[row]:g} at row index {row} is missing (NaN); correct it")
+    return np.asarray(cells.values, dtype=np.float64)
 
 
 def response_vector(values: Any) -> Any:

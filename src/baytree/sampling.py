@@ -13,15 +13,21 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from typing import Any
+from typing import Any, overload
 
-from .agreement import DRAWS, diagnose_posterior, training_rows
+import numpy as np
+
+from .agreement import training_rows
+from .bart_model import BART
+from .bart_posterior import BARTPosterior
 from .data import Design, require_design
 from .errors import FileError, InputError, InterruptedSampling, is_number, require_whole, seed_of
-from .models import CART, Chain, move_to, restore, state_of, upgraded
-from .posterior import Part, Plan, Posterior, model_header, read_header, read_parts
-from .priors import GrowTree
+from .families import AnyPosterior, Model, posterior_type, read_header, require_model
+from .models import CART, move_to
+from .plan import Plan, model_header
+from .posterior import Posterior
 from .progress import Progress
+from .sampled import Part
 from .storage import ModelWriter, open_model, partial_path
 from .tempering import Tempering
 from .trees import Tree, tree_of
@@ -31,8 +37,12 @@ BLOCK_SECONDS = 0.1
 CHECKPOINT_SECONDS = 5.0
 
 
-def sample(
-    model: CART,
+@overload
+def sample(model: CART, design: Design, **options: Any) -> Posterior: ...
+@overload
+def sample(model: BART, design: Design, **options: Any) -> BARTPosterior: ...
+def sample(  # type: ignore[misc]
+    model: Model,
     design: Design,
     *,
     warmup: int = 1000,
@@ -47,14 +57,14 @@ def sample(
     progress: bool = True,
     start: Tree | Mapping[str, Any] | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
-) -> Posterior:
-    """Draw trees from the posterior.
+) -> AnyPosterior:
+    """Draw trees, or sums of trees, from the posterior.
 
     The same model, design and seed give the same draws to the bit, for any number of threads.
 
     Parameters
     ----------
-    model : CART
+    model : CART or BART
         The model.
     design : Design
         The data.
@@ -85,14 +95,14 @@ def sample(
         With fewer draws if Ctrl-C was pressed during the draws.
     """
     require_design(design)
-    if not isinstance(model, CART):
-        raise InputError(f"model={model!r} is not a model; give a CART")
+    require_model(model)
     for name, value in (("draws", draws), ("thin", thin), ("chains", chains)):
         require_whole(name, value, 1)
     require_whole("warmup", warmup, 0)
     seed = seed_of(seed)
     model = model.resolve(design)
-    _warn_of_standstill(model, design)
+    for line in model.remarks(design):
+        warnings.warn(line, stacklevel=2)
     tempering = Tempering(temperatures, ladder, swap_every)
     plan = Plan(
         int(chains), int(warmup), int(draws), int(thin), seed, design.rows, fingerprint(design), **vars(tempering)
@@ -106,8 +116,8 @@ def sample(
 
 
 def extend(
-    posterior: Posterior, design: Design, *, draws: int = 1000, threads: int | None = None, progress: bool = True
-) -> Posterior:
+    posterior: AnyPosterior, design: Design, *, draws: int = 1000, threads: int | None = None, progress: bool = True
+) -> AnyPosterior:
     """Go on where the chains stopped, exactly as if more draws had been asked for at first.
 
     Parameters
@@ -131,14 +141,14 @@ def extend(
 
 
 def converge(
-    posterior: Posterior,
+    posterior: AnyPosterior,
     design: Design,
     *,
     time_limit: float = 600.0,
     threads: int | None = None,
     progress: bool = True,
     checkpoint: str | os.PathLike[str] | None = None,
-) -> Posterior:
+) -> AnyPosterior:
     """Go on until the chains agree: each time twice as long, all that was drawn before being warm-up.
 
     So the draws keep their number, and lie twice as far apart each time. Chains agree when
@@ -189,15 +199,15 @@ def require_time_limit(seconds: Any) -> None:
         raise InputError(f"time_limit={seconds!r}: choose a positive number of seconds")
 
 
-def _agree(posterior: Posterior, design: Design) -> bool:
+def _agree(posterior: AnyPosterior, design: Design) -> bool:
     """Whether the chains agree at the rows that summaries look at, too."""
     found = posterior.diagnostics()
-    return (found if found.predictions else diagnose_posterior(posterior, training_rows(design), DRAWS)).agree
+    return (found if found.predictions else posterior.diagnostics(design)).agree
 
 
 def resume(
     checkpoint: str | os.PathLike[str], design: Design, *, threads: int | None = None, progress: bool = True
-) -> Posterior:
+) -> AnyPosterior:
     """Finish a run that was killed, from its last checkpoint.
 
     Parameters
@@ -214,8 +224,8 @@ def resume(
         raise FileError(f"{partial_path(checkpoint)}: no such file; there is no unfinished run to resume")
     with open_model(partial_path(checkpoint)) as reader:
         model, _, plan = read_header(reader)
-        states = [upgraded(state) for state in reader.states()]
-        parts = [read_parts(reader, chain, plan) for chain in range(len(states))]
+        states = [model.upgraded(state) for state in reader.states()]
+        parts = [posterior_type(model).read_parts(reader, chain, plan) for chain in range(len(states))]
     if len(states) != plan.chains:
         raise FileError(f"{partial_path(checkpoint)}: the run stopped before it began; remove the file and begin anew")
     run = _Run(model, design, plan, threads, progress)
@@ -230,22 +240,23 @@ def resume(
 def fingerprint(design: Design) -> str:
     """A short hash of the schema, the codes, the response and the weights."""
     digest = hashlib.blake2b(json.dumps(design.schema.to_dict()).encode(), digest_size=8)
-    for array in (*design.codes, design.y, *(() if design.weight is None else (design.weight,))):
-        digest.update(array)
+    for array in (*design.codes, design.y, design.weight, design.offset):
+        if array is not None:
+            digest.update(np.ascontiguousarray(array).data)
     return digest.hexdigest()
 
 
 class _Run:
     """Chains on their way through warm-up and draws."""
 
-    def __init__(self, model: CART, design: Design, plan: Plan, threads: int | None, progress: bool) -> None:
+    def __init__(self, model: Model, design: Design, plan: Plan, threads: int | None, progress: bool) -> None:
         if threads is not None:
             require_whole("threads", threads, 1)
         if plan.data != fingerprint(design):
             raise InputError("these are not the data that the draws came from; give the same table and max_cuts")
         self.model, self.schema, self.plan = model, design.schema, plan
         self.watched = training_rows(design)
-        self.chains: list[Chain] = model.chains(design, plan.seed, plan.chains, plan.tempering)
+        self.chains: list[Any] = model.chains(design, plan.seed, plan.chains, plan.tempering)
         self.parts: list[list[Part]] = [[] for _ in self.chains]
         self.warmed = self.drawn = self.toward = 0  # iterations of warm-up, draws, iterations towards the next draw
         self.writer: ModelWriter | None = None
@@ -257,6 +268,8 @@ class _Run:
 
     def start_at(self, tree: Tree | Mapping[str, Any]) -> None:
         """Put every chain at one tree."""
+        if not isinstance(self.model, CART):
+            raise InputError("a sum of trees cannot start at a tree; leave start out")
         start = tree_of(self.schema, tree)
         for chain in self.chains:
             move_to(chain, start)
@@ -264,18 +277,18 @@ class _Run:
     def go_on_from(self, states: Sequence[Mapping[str, Any]], parts: Sequence[Sequence[Part]]) -> None:
         """Put every chain where it stopped, and its draws before the ones to come."""
         for number, (chain, state) in enumerate(zip(self.chains, states, strict=True)):
-            restore(chain, state)
+            self.model.restore(chain, state)
             self.parts[number] = list(parts[number])
         self.warmed, self.drawn, self.toward = (states[0][name] for name in ("warmed", "drawn", "toward"))
 
     def begin_anew(self, states: Sequence[Mapping[str, Any]]) -> None:
         """Put every chain where it stopped, and take all before as warm-up."""
         for chain, state in zip(self.chains, states, strict=True):
-            restore(chain, state)
+            self.model.restore(chain, state)
             chain.end_warm_up()
         self.warmed = self.plan.warmup
 
-    def complete(self) -> Posterior:
+    def complete(self) -> AnyPosterior:
         """Run to the end of the plan, or to Ctrl-C."""
         with _Interrupt() as interrupt:
             posterior = self.complete_or_stop(interrupt, 1)
@@ -289,7 +302,7 @@ class _Run:
             )
         return posterior
 
-    def complete_or_stop(self, interrupt: _Interrupt, least: int, deadline: float = math.inf) -> Posterior | None:
+    def complete_or_stop(self, interrupt: _Interrupt, least: int, deadline: float = math.inf) -> AnyPosterior | None:
         """Run to the end of the plan, Ctrl-C or a time; None where fewer than `least` draws were made by then."""
         interrupt.progress = self.progress
         if self.writer:
@@ -300,7 +313,8 @@ class _Run:
         self._checkpoint()
         if self.drawn < least:
             return None
-        posterior = Posterior.from_parts(self.model, self.schema, self.plan, self.parts, self._states(), self.watched)
+        kind: Any = posterior_type(self.model)
+        posterior = kind.from_parts(self.model, self.schema, self.plan, self.parts, self._states(), self.watched)
         if self.writer:
             self.writer.record("diagnostics", posterior.diagnostics().to_dict())
             self.writer.finish()
@@ -348,7 +362,7 @@ class _Run:
         self.writer.close()
         return f"sampling was interrupted before the first draw; it can be resumed from {self.writer.unfinished}"
 
-    def _on_every_chain(self, work: Callable[[Chain], Any]) -> None:
+    def _on_every_chain(self, work: Callable[[Any], Any]) -> None:
         for _ in self._pool.map(work, self.chains):
             pass
 
@@ -359,8 +373,7 @@ class _Run:
         """Collect what the chains recorded since the last time and, with a file, write it."""
         taken = []
         for chain, parts in zip(self.chains, self.parts, strict=True):
-            forest, draws = chain.take()
-            part = {**forest, **draws}
+            part = self.model.take(chain)
             if len(part["tree"]):
                 parts.append(part)
             taken.append(part if len(part["tree"]) else {})
@@ -370,7 +383,7 @@ class _Run:
     def _states(self) -> list[dict[str, Any]]:
         """Everything a chain needs to go on exactly where it is, as JSON-safe values."""
         return [
-            state_of(chain) | {"warmed": self.warmed, "drawn": self.drawn, "toward": self.toward}
+            self.model.state_of(chain) | {"warmed": self.warmed, "drawn": self.drawn, "toward": self.toward}
             for chain in self.chains
         ]
 
@@ -404,15 +417,3 @@ class _Interrupt:
 def _processors() -> int:
     """The processors this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-def _warn_of_standstill(model: CART, design: Design) -> None:
-    """Say where the chains cannot reach all trees, or none but a single leaf."""
-    if isinstance(model.prior, GrowTree) and all(component.keeps_shape for component in model.components()):
-        warnings.warn("these proposals never change the shape of a tree; add uc or birth_death", stacklevel=3)
-    if design.rows < 2 * model.prior.min_leaf:
-        least = model.prior.min_leaf
-        warnings.warn(
-            f"{design.rows} rows cannot be divided into leaves of {least}: every tree is one leaf; lower min_leaf",
-            stacklevel=3,
-        )

@@ -22,7 +22,7 @@ from .errors import FileError
 
 FORMAT = 1
 APPLICATION_ID = 0x62617974  # "bayt", in the database's own header
-DTYPES = frozenset({"<f8", "<i8", "<u8", "<i4", "<u4", "|u1"})
+DTYPES = frozenset({"<f4", "<f8", "<i8", "<u8", "<i4", "<u4", "|u1"})
 TABLES = """
 CREATE TABLE header (key TEXT PRIMARY KEY, value TEXT NOT NULL, checksum INTEGER NOT NULL);
 CREATE TABLE states (chain INTEGER PRIMARY KEY, value TEXT NOT NULL, checksum INTEGER NOT NULL);

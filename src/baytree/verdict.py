@@ -61,7 +61,7 @@ def verdict(found: Diagnostics, remedies: tuple[Remedy, ...]) -> str:
     return f"The chains agree: R-hat is below {RHAT_LIMIT} for {names}.{unseen}"
 
 
-def advice(found: Diagnostics, *, warmup: int, draws: int, temperatures: int) -> tuple[Remedy, ...]:
+def advice(found: Diagnostics, *, warmup: int, draws: int, temperatures: int | None) -> tuple[Remedy, ...]:
     """What to try, the most promising first; nothing where the chains agree.
 
     Parameters
@@ -70,8 +70,8 @@ def advice(found: Diagnostics, *, warmup: int, draws: int, temperatures: int) ->
         What was found.
     warmup, draws : int
         How long the chains were.
-    temperatures : int
-        How many temperatures each chain had.
+    temperatures : int or None
+        How many temperatures each chain had; None where it can have no more.
     """
     if found.chains == 1:
         return (Remedy("take two or more", {"chains": CHAINS}),)
@@ -84,7 +84,7 @@ def advice(found: Diagnostics, *, warmup: int, draws: int, temperatures: int) ->
     longer = Remedy(
         "take more warmup and draws", {"warmup": max(warmup, SHORTEST_WARMUP) * MORE, "draws": draws * MORE}
     )
-    in_modes = (found.apart[0].rhat or 0) > NEAR_RHAT and found.shared_trees < SHARED
+    in_modes = (found.apart[0].rhat or 0) > NEAR_RHAT and (found.shared_trees or 0) < SHARED
     if in_modes and temperatures == 1:
         return (Remedy(f"try temperatures={TEMPERATURES}", {"temperatures": TEMPERATURES}), longer)
     return (longer,)

@@ -32,7 +32,7 @@ from baytree.diagnostics import (
     rhat_of,
 )
 from baytree.native import native_columns
-from baytree.posterior import Plan
+from baytree.plan import Plan
 from baytree.trees import Forest
 from baytree.verdict import advice, verdict
 
@@ -360,8 +360,8 @@ def test_all_rows_of_a_small_table_are_watched() -> None:
 
 
 @pytest.mark.parametrize(("there", "most"), [(500, 500), (501, 500), (999, 500), (10_000, 500), (7, None)])
-def test_draws_are_evenly_spaced(there: int, most: int | None) -> None:
-    taken = agreement._spaced(np.arange(there)[None], most)[0]
+def test_draws_are_evenlyspaced(there: int, most: int | None) -> None:
+    taken = agreement.spaced(np.arange(there)[None], most)[0]
     assert len(taken) == min(there, most or there)
     assert taken[-1] == there - 1
     gaps = np.diff(taken)

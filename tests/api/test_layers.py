@@ -17,24 +17,26 @@ PYTHON_LAYERS = [
     {"files", "cells", "storage", "diagnostics", "progress", "tempering"},
     {"tables", "columns", "response", "verdict", "evidence"},
     {"data"},
-    {"knowledge"},
+    {"knowledge", "plan"},
     {"datasets", "native", "proposals", "leaves", "trees"},
-    {"prior_draws", "sketch_text"},
+    {"prior_draws", "sketch_text", "sums"},
     {"priors", "sketches"},
     {"slp"},
     {"edit_tree"},
-    {"models", "prediction", "summary", "edits"},
-    {"agreement", "datatree"},
-    {"posterior"},
-    {"sampling"},
-    {"cart"},
+    {"models", "prediction", "summary", "edits", "bart_model", "bart_summary"},
+    {"agreement", "datatree", "sum_prediction"},
+    {"sampled"},
+    {"posterior", "bart_posterior"},
+    {"families"},
+    {"sampling", "estimators"},
+    {"cart", "bart"},
     {"studies"},
     {"cli", "__init__"},
     {"__main__"},
 ]
 
 CORE_LAYERS = [
-    {"error", "numeric", "rng", "vocabulary", "rounds"},
+    {"error", "numeric", "rng", "vocabulary", "rounds", "simd"},
     {
         "design",
         "ladder",
@@ -48,10 +50,14 @@ CORE_LAYERS = [
     },
     {"tree", "slp/problem", "slp/cell", "slp/chance"},
     {"partition", "forest", "slp/lexer"},
-    {"admissible", "draws", "monotone", "leaf/categorical", "leaf/gaussian", "slp/parser"},
-    {"knowledge", "slp/program", "slp/arithmetic", "slp/writer", "slp/store"},
-    {"prior/node_rules", "prior/path"},
-    {"prior/grow_tree", "prior/node_table", "slp/lint", "slp/library"},
+    {"admissible", "draws", "monotone", "leaf/categorical", "leaf/gaussian", "slp/parser"} | {"bart/sum_trees"},
+    {"knowledge", "slp/program", "slp/arithmetic", "slp/writer", "slp/store", "bart/code_block"}
+    | {"bart/pass", "bart/team", "bart/column_weights"},
+    {"prior/node_rules", "prior/path", "bart/sum_kernel", "bart/leaf_numbers", "bart/latent"},
+    {"prior/grow_tree", "prior/node_table", "slp/lint", "slp/library", "bart/sum_predictor"},
+    {"bart/backfit"},
+    {"bart/sparse"},
+    {"bart/sum_chain"},
     {"prior/program_knowledge", "leaf_values", "proposal/move", "slp/reading", "slp/prelude"},
     {"slp/code"},
     {"proposal/regrow", "proposal/birth_death", "proposal/change", "proposal/swap", "slp/analysis", "slp/machine"}
@@ -89,7 +95,8 @@ def core_edges() -> dict[str, set[str]]:
     edges: dict[str, set[str]] = {}
     for folder in (CORE / "include" / "baytree", CORE / "src"):
         for path in folder.rglob("*.[ch]pp"):
-            name = path.relative_to(folder).with_suffix("").as_posix()
+            # The wide forms of a file belong to it.
+            name = re.sub(r"_avx\d+$", "", path.relative_to(folder).with_suffix("").as_posix())
             included = re.findall(r'#include "baytree/([\w/]+)\.hpp"', path.read_text())
             edges.setdefault(name, set()).update(set(included) - {name})
     return edges

@@ -113,7 +113,7 @@ def test_save_and_load(task: str, proposal: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("proposal", ["auto", *MONOTONE])
 def test_save_in_several_blocks(proposal: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     posterior = draw("classification", proposal)
-    monkeypatch.setattr("baytree.posterior.NUMBERS_PER_BLOCK", 40)
+    monkeypatch.setattr("baytree.sampled.NUMBERS_PER_BLOCK", 40)
     posterior.save(tmp_path / "model.baytree")
     assert_same(posterior, bt.load(tmp_path / "model.baytree"))
 

@@ -2,18 +2,24 @@
 
 #include <algorithm>
 
-// What a function must carry to be compiled for wide registers, whatever the rest is compiled for. Lambdas inside it do not inherit it.
-#if defined(__x86_64__)
-#define BAYTREE_AVX2 __attribute__((target("avx2,popcnt")))
-#define BAYTREE_AVX512 __attribute__((target("avx512f,avx512bw,avx512vl,avx512dq,popcnt")))
-#endif
-
 // The same source compiled for several widths, the best of which the loader chooses. For functions whose bits cannot depend on it: whole numbers, or sums that
 // are exact. With an address sanitizer the loader's choice comes too early.
 #if defined(__x86_64__) && defined(__linux__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__)
 #define BAYTREE_CLONES __attribute__((target_clones("avx512f", "avx2", "default")))
 #else
 #define BAYTREE_CLONES
+#endif
+
+#if defined(__x86_64__)
+#pragma GCC diagnostic push
+#if !defined(__clang__)
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"  // GCC 12 warns of registers that its own header leaves undefined on purpose
+#endif
+#include <immintrin.h>
+#pragma GCC diagnostic pop
+// What a function must carry to be compiled for wide registers, whatever the rest is compiled for. Lambdas inside it do not inherit it.
+#define BAYTREE_AVX2 __attribute__((target("avx2,popcnt")))
+#define BAYTREE_AVX512 __attribute__((target("avx512f,avx512bw,avx512vl,avx512dq,popcnt")))
 #endif
 
 namespace baytree {

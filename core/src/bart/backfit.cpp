@@ -27,6 +27,12 @@ void resize_above(Nodes& nodes, std::size_t at, int by) {
     if (at < i + nodes[i].size) nodes[i].size += static_cast<std::uint32_t>(by);
 }
 
+std::vector<double> log_weights(const Knowledge& knowledge, std::size_t columns) {
+  std::vector<double> logs(columns);
+  for (std::size_t column = 0; column < knowledge.weights.size(); ++column) logs.at(column) = std::log(knowledge.weights[column]);
+  return logs;
+}
+
 bool is_twin(const Node& node) { return node.size == 3; }
 
 }  // namespace
@@ -38,7 +44,7 @@ Backfit::Backfit(const Design& design, const SumPrior& prior, std::vector<MoveSh
       rows_(design.rows),
       rules_(design, prior.tree.min_leaf, Restrictions(prior.tree.knowledge, design, prior.tree.cuts)),
       most_leaves_(std::min<std::uint64_t>(most_leaves, prior.tree.knowledge.max_leaves.value_or(most_leaves))),
-      columns_(prior.tree.knowledge.weights.empty() ? std::vector<double>(design.columns.size(), 1.0) : prior.tree.knowledge.weights),
+      columns_(log_weights(prior.tree.knowledge, design.columns.size())),
       moves_(std::move(moves)),
       grid_(grid),
       leaf_variance_(prior.leaf_sd * prior.leaf_sd),

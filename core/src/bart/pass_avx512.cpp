@@ -1,8 +1,6 @@
 #include "baytree/bart/pass.hpp"
 
 #if defined(__x86_64__)
-#include <immintrin.h>
-
 namespace baytree {
 namespace {
 

@@ -11,13 +11,15 @@
 namespace baytree {
 namespace {
 
-// Where all columns that have a rule have underflowed, their sum counts as this.
-constexpr double tiny = 1e-290;
+/// log(exp(a) + exp(b))
+double log_add(double a, double b) {
+  const double larger = std::max(a, b);
+  return larger == -infinity ? larger : larger + std::log1p(std::exp(std::min(a, b) - larger));
+}
 
 }  // namespace
 
-SparseWeights::SparseWeights(std::size_t columns)
-    : log_weights_(columns, -std::log(static_cast<double>(columns))), gamma_(columns), count_(columns), rate_(columns) {}
+SparseWeights::SparseWeights(std::size_t columns) : log_weights_(columns, -std::log(static_cast<double>(columns))), count_(columns), log_rate_(columns) {}
 
 void SparseWeights::restore(std::vector<double> log_weights, double concentration) {
   if (log_weights.size() != log_weights_.size() || !(concentration > 0.0 && concentration < infinity))
@@ -30,31 +32,28 @@ void SparseWeights::draw(std::vector<Backfit>& sums, Stream& stream) {
   const std::size_t columns = log_weights_.size();
   const double shape = concentration_ / static_cast<double>(columns);
   const double log_total = stream.log_gamma(concentration_);
-  for (std::size_t j = 0; j < columns; ++j) gamma_[j] = std::exp(log_weights_[j] + log_total);
-  const double all = std::accumulate(gamma_.begin(), gamma_.end(), 0.0);
   std::fill(count_.begin(), count_.end(), 0.0);
-  std::fill(rate_.begin(), rate_.end(), 0.0);
-  double common = 1.0;
+  // All in logarithms: where only a column of tiny weight has a rule, u is huge. Splits at which nothing is blocked add to the rates of all columns alike.
+  std::fill(log_rate_.begin(), log_rate_.end(), -infinity);
+  double log_common = 0.0;
   for (Backfit& sum : sums)
     for (std::size_t t = 0; t < sum.trees().size(); ++t)
       sum.for_each_split(t, [&](const Node& node, const std::vector<bool>& blocked) {
         ++count_[node.rule.feature];
-        double available = all;
-        for (std::size_t j = 0; j < columns; ++j)
-          if (blocked[j]) available -= gamma_[j];
-        if (available < 1e-3 * all) {  // not by differences
-          available = 0.0;
-          for (std::size_t j = 0; j < columns; ++j)
-            if (!blocked[j]) available += gamma_[j];
+        const double log_exponential = std::log(-std::log1p(-stream.uniform())) - log_total;
+        if (std::find(blocked.begin(), blocked.end(), true) == blocked.end()) {
+          log_common = log_add(log_common, log_exponential);
+          return;
         }
-        const double u = -std::log1p(-stream.uniform()) / std::max(available, tiny);
-        common += u;
+        double log_available = -infinity;
         for (std::size_t j = 0; j < columns; ++j)
-          if (blocked[j]) rate_[j] += u;
+          if (!blocked[j]) log_available = log_add(log_available, log_weights_[j]);
+        for (std::size_t j = 0; j < columns; ++j)
+          if (!blocked[j]) log_rate_[j] = log_add(log_rate_[j], log_exponential - log_available);
       });
   double largest = -infinity;
   for (std::size_t j = 0; j < columns; ++j) {
-    log_weights_[j] = stream.log_gamma(shape + count_[j]) - std::log(std::max(common - rate_[j], 1.0));
+    log_weights_[j] = stream.log_gamma(shape + count_[j]) - log_add(log_common, log_rate_[j]);
     largest = std::max(largest, log_weights_[j]);
   }
   double total = 0.0;
@@ -95,9 +94,7 @@ void SparseWeights::draw_concentration(Stream& stream) {
 }
 
 void SparseWeights::hand_to(std::vector<Backfit>& sums) const {
-  std::vector<double> weights(log_weights_.size());
-  for (std::size_t j = 0; j < weights.size(); ++j) weights[j] = std::exp(log_weights_[j]);
-  for (Backfit& sum : sums) sum.columns().set(weights);
+  for (Backfit& sum : sums) sum.columns().set(log_weights_);
 }
 
 }  // namespace baytree

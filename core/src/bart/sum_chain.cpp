@@ -24,7 +24,12 @@ constexpr double largest_latent = 12.0;
 }  // namespace
 
 SumChain::SumChain(const Design& design, const SumResponse& response, const SumModel& model, Stream stream, Simd simd)
-    : design_(design), power_(model.power), noise_(model.noise), stream_(stream), weight_(response.weight.begin(), response.weight.end()) {
+    : design_(design),
+      power_(model.power),
+      log_unit_(std::log(model.unit)),
+      noise_(model.noise),
+      stream_(stream),
+      weight_(response.weight.begin(), response.weight.end()) {
   const std::size_t rows = design.rows, sums = response.n_classes > 2 ? response.n_classes : 1;
   const bool numbers = response.n_classes == 0;
   if ((numbers ? response.numbers.size() : response.classes.size()) != rows || (!weight_.empty() && weight_.size() != rows))
@@ -106,7 +111,7 @@ double SumChain::log_likelihood() const {
   if (classes_) return class_log_likelihood(*classes_, residual_, latent_);
   const auto rows = static_cast<double>(design_.rows);
   const double variance = sigma_ * sigma_;
-  return -0.5 * (rows * std::log(2.0 * std::numbers::pi * variance) - log_weight_ + sum_of_squares() / variance);
+  return -0.5 * (rows * (std::log(2.0 * std::numbers::pi * variance) + 2.0 * log_unit_) - log_weight_ + sum_of_squares() / variance);
 }
 
 void SumChain::record() {

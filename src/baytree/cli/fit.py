@@ -262,7 +262,7 @@ def _telling_how_to_resume(context: typer.Context, path: Path) -> Iterator[None]
 
 def _require_same(context: typer.Context, path: Path, model: CART) -> None:
     """Refuse options that contradict the unfinished run: its settings stand."""
-    from ..posterior import read_header
+    from ..families import read_header
     from ..storage import open_model, partial_path
 
     if not partial_path(path).exists():

@@ -137,7 +137,7 @@ def _refuse(context: typer.Context, names: tuple[str, ...], remedy: str) -> None
 
 
 def _given_tree(path: Path) -> object:
-    from ..posterior import load
+    from ..families import load
 
     return load(path) if path.suffix == MODEL_ENDING else path
 

@@ -37,8 +37,8 @@ def command(
     (lower, upper), and an interval for a new value (predictive_lower, predictive_upper).
     """
     with session(json=as_json) as output:
+        from ..families import load
         from ..files import read_file
-        from ..posterior import load
         from ..words import counted
 
         if not 0 < prob < 1:

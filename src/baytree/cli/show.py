@@ -21,7 +21,7 @@ def command(
 ) -> None:
     """Show what a model learned: its best tree, what it asks about, and whether the chains agree."""
     with session(json=as_json) as output:
-        from ..posterior import load
+        from ..families import load
 
         posterior = load(model)
         if as_json:

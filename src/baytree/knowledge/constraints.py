@@ -127,8 +127,9 @@ class Weights(ByColumn):
 
     Parameters
     ----------
-    by_column : mapping from column to float, optional
-        Positive weights, by name or position, or by keyword.
+    by_column : mapping from column to float or "sparse", optional
+        Positive weights, by name or position, or by keyword. ``"sparse"`` learns them together with the trees of a
+        sum: see `SparseWeights`.
 
     Examples
     --------
@@ -139,6 +140,11 @@ class Weights(ByColumn):
 
     kind = "weights"
     _example = "Weights(age=3.0)"
+
+    def __new__(cls, by_column: Any = None, **more: Any) -> Any:
+        if isinstance(by_column, str) and by_column == "sparse" and not more:
+            return SparseWeights()
+        return super().__new__(cls)
 
     @classmethod
     def _value(cls, feature: Feature, value: Any) -> float:
@@ -158,6 +164,40 @@ class Weights(ByColumn):
     def add_to(self, resolved: Resolved) -> None:
         for feature, weight in self.by_column:
             resolved.add_weight(feature, weight)
+
+
+@dataclass(frozen=True)
+class SparseWeights(Constraint):
+    """Few columns matter, and which is learned: weights s ~ Dirichlet(a/p, …, a/p) of p columns [1]_.
+
+    The concentration a is learned as well, with a/(a + p) ~ Beta(1/2, 1). It needs a sum of trees; written
+    ``Weights("sparse")``.
+
+    References
+    ----------
+    .. [1] Linero (2018), Bayesian regression trees for high-dimensional prediction and variable selection, JASA 113,
+       626–636.
+
+    Examples
+    --------
+    >>> import baytree as bt
+    >>> print(bt.Weights("sparse"))
+    weights: learned, few columns matter
+    """
+
+    kind = "sparse_weights"
+
+    def describe(self) -> str:
+        return "weights: learned, few columns matter"
+
+    def facts(self) -> list[str]:
+        raise InputError('Weights("sparse") is learned from many trees; a program cannot state it: use BART')
+
+    def renamed(self, rename: Callable[[Feature], Feature]) -> SparseWeights:
+        return self
+
+    def add_to(self, resolved: Resolved) -> None:
+        pass
 
 
 @dataclass(frozen=True)
@@ -389,4 +429,4 @@ class MaxLeaves(_Size):
         resolved.max_leaves.append(self.most)
 
 
-CONSTRAINTS = (Box, Monotone, Interact, Forbid, Only, MaxDepth, MaxLeaves, Weights)
+CONSTRAINTS = (Box, Monotone, Interact, Forbid, Only, MaxDepth, MaxLeaves, Weights, SparseWeights)

@@ -11,7 +11,7 @@ from ..data import Schema
 from ..errors import InputError
 from ..words import counted
 from .base import Constraint, Feature
-from .constraints import CONSTRAINTS, Box, Interact, MaxDepth, MaxLeaves
+from .constraints import CONSTRAINTS, Box, Interact, MaxDepth, MaxLeaves, SparseWeights, Weights
 from .resolved import Resolved
 
 MOST_BOXES = 64
@@ -52,6 +52,8 @@ class Knowledge:
         object.__setattr__(self, "constraints", tuple(given))
         if self._count(Interact) > 1:
             raise InputError("Interact is given twice; a path lies in one of all groups, so name them in one Interact")
+        if self.sparse and self._count(Weights):
+            raise InputError('Weights are given and Weights("sparse") learns them: keep one')
         if self._count(Box) > MOST_BOXES:
             count = counted(self._count(Box), "box", "boxes")
             raise InputError(f"{count}; at most {MOST_BOXES} are possible: leave the smallest out")
@@ -65,6 +67,11 @@ class Knowledge:
 
     def __str__(self) -> str:
         return self.describe()
+
+    @property
+    def sparse(self) -> bool:
+        """Whether the weights of the columns are learned."""
+        return self._count(SparseWeights) > 0
 
     def describe(self) -> str:
         """The constraints in words, one a line."""

@@ -10,10 +10,10 @@ namespace baytree {
 /// How likely each column is to be chosen for a rule, among those that have one.
 class ColumnWeights {
  public:
-  explicit ColumnWeights(std::vector<double> weights) { set(std::move(weights)); }
+  /// By their logarithms, up to a constant: learned weights may be too small for numbers.
+  explicit ColumnWeights(std::vector<double> log_weights) { set(std::move(log_weights)); }
 
-  const std::vector<double>& weights() const { return weights_; }
-  void set(std::vector<double> weights);
+  void set(std::vector<double> log_weights);
 
   /// A column by its weight.
   std::uint32_t draw(Stream& stream) const;
@@ -21,7 +21,7 @@ class ColumnWeights {
   std::uint32_t draw_untried(const std::vector<bool>& tried, Stream& stream) const;
 
  private:
-  std::vector<double> weights_, before_;  // the sums of the weights before each column and, at the end, of all
+  std::vector<double> log_weights_, before_;  // the latter: sums of the weights before each column and, at the end, of all
   bool equal_ = true;
 };
 

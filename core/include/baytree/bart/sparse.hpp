@@ -30,7 +30,7 @@ class SparseWeights {
 
   std::vector<double> log_weights_;
   double concentration_ = 1.0;
-  std::vector<double> gamma_, count_, rate_;
+  std::vector<double> count_, log_rate_;
 };
 
 }  // namespace baytree

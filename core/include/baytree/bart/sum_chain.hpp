@@ -24,6 +24,7 @@ struct SumModel {
   NoisePrior noise;     // of numbers
   double power = 1.0;   // of the likelihood
   bool sparse = false;  // the column weights are learned
+  double unit = 1.0;    // what the response was divided by, for its log-likelihood
 };
 
 /// What is to be explained. Numbers come without their centre and offset, in a unit in which they are about 1.
@@ -94,7 +95,7 @@ class SumChain {
   std::vector<std::uint64_t> total(std::vector<std::uint64_t> Backfit::* counts) const;
 
   const Design& design_;
-  double power_;
+  double power_, log_unit_;
   NoisePrior noise_;
   Stream stream_;
   std::vector<Backfit> sums_;

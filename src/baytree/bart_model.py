@@ -1,0 +1,347 @@
+"""BART: a sum of many small trees, as a small frozen description."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from . import _core
+from .data import Design
+from .errors import InputError, is_number, require_whole, unknown_choice
+from .native import native_design
+from .priors import GrowTree
+from .proposals import ProposalSpec, parse_weights
+from .tempering import Tempering
+from .trees import forest_from_lists, forest_to_lists
+
+# Chosen by effective samples a second: see docs/benchmarks.md.
+AUTO = {"birth_death": 1.0, "change": 0.5}
+MOVES = ("birth_death", "change")
+SIGMAS = ("linear", "naive")
+STARTS = ("root", "grow")
+# A residual spread below this share of the response's is taken to be this: a linear fit may leave nothing.
+LEAST_SHARE = 1e-3
+# Beyond these the response leaves the range of single precision.
+LARGEST, SMALLEST = 1e30, 1e-30
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """What the prior takes from the data.
+
+    Attributes
+    ----------
+    centre : tuple of float
+        Added to each sum of trees: the middle of the response's range; of two classes the probit of the second one's
+        share; of several classes 0 for each.
+    leaf_sd : float
+        The standard deviation of a leaf value.
+    scale : float
+        λ of σ² ~ νλ/χ²_ν, in the square of the response's unit.
+    unit : float
+        A power of two: the core computes in multiples of it.
+    """
+
+    centre: tuple[float, ...]
+    leaf_sd: float
+    scale: float
+    unit: float
+
+
+@dataclass(frozen=True)
+class BART:
+    """A sum of trees [1]_: E(y | x) = centre + Σ g(x; T_j, M_j), with normal noise of standard deviation σ.
+
+    Every tree has the prior that a single one has, which keeps it small, and leaf values N(0, σ_μ²) with
+    σ_μ = range(y) / (2 k √m), so that the sum of m trees lies within the range of y with high probability.
+    σ² ~ νλ/χ²_ν with λ such that P(σ < σ̂) = q. Two classes are the signs of normal variables (probit), and several are
+    told apart by the largest of as many of them.
+
+    Parameters
+    ----------
+    trees : int
+        Number of trees m; of several classes, for each class.
+    prior : GrowTree
+        The prior of each tree. ``Weights("sparse")`` as part of its knowledge learns which columns matter [2]_.
+    k : float
+        How many standard deviations of the sum of trees reach to the ends of the response's range.
+    nu, q : float
+        The degrees of freedom ν of the noise's prior, and the probability q. An infinite `nu` fixes σ at σ̂.
+    sigma : {"linear", "naive"} or float
+        σ̂: the residual standard deviation of a linear fit, the standard deviation of the response, or a number.
+    moves : str or mapping of str to float
+        How many proposals of each kind a visit of a tree makes; a fraction is a probability. ``"birth_death"`` splits
+        a leaf or undoes a split of two leaves, ``"change"`` gives a split of two leaves another rule.
+    start : {"root", "grow"}
+        Whether chains begin with trees of one leaf, or with trees grown to the data.
+    power : float
+        The power of the likelihood: 1 gives the posterior, 0 the prior.
+    calibration : Calibration, optional
+        What is taken from the data; chosen by `resolve`.
+
+    References
+    ----------
+    .. [1] Chipman, George and McCulloch (2010), BART: Bayesian additive regression trees, Annals of Applied Statistics
+       4, 266–298.
+    .. [2] Linero (2018), Bayesian regression trees for high-dimensional prediction and variable selection, JASA 113,
+       626–636.
+    """
+
+    trees: int = 200
+    prior: GrowTree = field(default_factory=lambda: GrowTree(beta=2.0))
+    k: float = 2.0
+    nu: float = 3.0
+    q: float = 0.9
+    sigma: str | float = "linear"
+    moves: ProposalSpec = "auto"
+    start: str = "root"
+    power: float = 1.0
+    calibration: Calibration | None = None
+
+    def __post_init__(self) -> None:
+        require_whole("trees", self.trees, 1)
+        if not isinstance(self.prior, GrowTree):
+            raise InputError(f"prior={self.prior!r} is not a prior for sums of trees; give a GrowTree")
+        if self.prior.rule != "variable":
+            raise InputError(f"rule={self.prior.rule!r}: a sum of trees chooses a column first; use rule='variable'")
+        for name in ("k", "nu"):
+            value = getattr(self, name)
+            if not is_number(value) or not value > 0:
+                raise InputError(f"{name}={value!r}: choose a positive number")
+        if not is_number(self.q) or not 0 < self.q < 1:
+            raise InputError(f"q={self.q!r} is a probability: choose it between 0 and 1")
+        if isinstance(self.sigma, str):
+            if self.sigma not in SIGMAS:
+                raise unknown_choice("sigma", self.sigma, (*SIGMAS, "a number"))
+        elif not is_number(self.sigma) or not 0 < self.sigma < math.inf:
+            raise InputError(f"sigma={self.sigma!r}: choose a positive number, 'linear' or 'naive'")
+        if self.start not in STARTS:
+            raise unknown_choice("start", self.start, STARTS)
+        if not is_number(self.power) or not 0 <= self.power < math.inf:
+            raise InputError(f"power={self.power!r}: choose 0 or more; 1 is the posterior, 0 the prior")
+        self.shares()
+
+    def shares(self) -> dict[str, float]:
+        """The number of proposals of each kind at a visit of a tree."""
+        shares = AUTO if self.moves == "auto" else parse_weights("moves", self.moves, "{'birth_death': 1, 'change': 1}")
+        for name in shares:
+            if name.removeprefix("wrong:") not in MOVES:
+                raise unknown_choice("move", name, ("auto", *MOVES))
+        return dict(shares)
+
+    @property
+    def leaf_sd(self) -> float:
+        """The standard deviation σ_μ of a leaf value."""
+        return self._calibrated.leaf_sd
+
+    @property
+    def centre(self) -> tuple[float, ...]:
+        """What is added to each sum of trees."""
+        return self._calibrated.centre
+
+    @property
+    def _calibrated(self) -> Calibration:
+        if self.calibration is None:
+            raise InputError("the model leaves its calibration open; resolve it for a design first")
+        return self.calibration
+
+    def resolve(self, design: Design) -> BART:
+        """The model with everything that was left open chosen for this design."""
+        found = self.calibration or calibrate(self, design)
+        return replace(self, prior=self.prior.resolve(design), moves=self.shares(), calibration=found)
+
+    def sums(self, design: Design) -> int:
+        """How many sums of trees there are."""
+        return 1 if design.classes is None or len(design.classes) <= 2 else len(design.classes)
+
+    def chains(
+        self, design: Design, seed: int, chains: int, tempering: Tempering | None = None
+    ) -> list[_core.SumChain]:
+        """Chains at their first states. They share the design and the response."""
+        if tempering is not None and tempering.temperatures > 1:
+            raise InputError("sums of trees are not tempered; leave temperatures at 1")
+        native, response, model = native_design(design), self._response(design), self._native(design)
+        simd = getattr(_core.Simd, os.environ.get("BAYTREE_SIMD", "avx512"))
+        return [_core.SumChain(native, response, model, seed, number, simd) for number in range(chains)]
+
+    def _native(self, design: Design) -> _core.SumModel:
+        found = self._calibrated
+        shares = [
+            _core.MoveShare(getattr(_core.SumMove, name.removeprefix("wrong:")), number, name.startswith("wrong:"))
+            for name, number in self.shares().items()
+        ]
+        prior = self.prior.native(design.schema)
+        scale, leaf_sd = found.scale / found.unit**2, found.leaf_sd / found.unit
+        return _core.SumModel(
+            prior=prior,
+            trees=int(self.trees),
+            leaf_sd=leaf_sd,
+            moves=shares,
+            nu=float(self.nu),
+            scale=scale,
+            power=float(self.power),
+            sparse=self.prior.knowledge.sparse,
+            unit=found.unit,
+        )
+
+    def _response(self, design: Design) -> _core.SumResponse:
+        found, none = self._calibrated, np.empty(0)
+        weight = none if design.weight is None else design.weight
+        if design.classes is None:
+            offset = 0.0 if design.offset is None else design.offset
+            return _core.SumResponse.of_numbers((design.y - offset - found.centre[0]) / found.unit, weight)
+        if self.power not in (0, 1):
+            raise InputError(f"power={self.power:g}: with classes choose 1, the posterior, or 0, the prior")
+        if (weight % 1).any():
+            raise InputError("sums of trees take whole numbers as weights of rows with classes: counts of equal rows")
+        offset = none if design.offset is None else design.offset
+        return _core.SumResponse.of_classes(design.y, len(design.classes), weight, list(found.centre), offset)
+
+    # ---- what a run asks of a model -------------------------------------------------------------------------------
+
+    def take(self, chain: _core.SumChain) -> dict[str, np.ndarray]:
+        """What a chain recorded since the last time, in the response's unit."""
+        forest, draws = chain.take()
+        unit = self._calibrated.unit
+        draws["value"] *= np.float32(unit)
+        if "sigma" in draws:
+            draws["sigma"] *= unit
+        return {**forest, **draws}
+
+    def state_of(self, chain: _core.SumChain) -> dict[str, Any]:
+        """Where a chain is, so that it can go on from there to the bit, as JSON-safe values."""
+        forest, values = chain.trees()
+        position = chain.position()
+        record = {name: getattr(position, name) for name in POSITION}
+        return {"trees": forest_to_lists(forest), "values": values.tolist(), **record}
+
+    def restore(self, chain: _core.SumChain, state: Mapping[str, Any]) -> None:
+        """Put a chain where `state_of` found it."""
+        position = _core.SumPosition()
+        for name in POSITION:
+            setattr(position, name, state[name])
+        values = np.array(state["values"], dtype=np.float32)
+        chain.restore(forest_from_lists(state["trees"]).arrays(), values, position)
+
+    def upgraded(self, state: dict[str, Any]) -> dict[str, Any]:
+        """The state of a chain as this version writes it."""
+        return state
+
+    def remarks(self, design: Design) -> Sequence[str]:
+        """What a person should know before the chains run."""
+        lines = []
+        if not any("birth_death" in name for name in self.shares()):
+            lines.append("these moves never change the shape of a tree; add birth_death")
+        if design.rows < 2 * self.prior.min_leaf:
+            lines.append(
+                f"{design.rows} rows cannot be divided into leaves of {self.prior.min_leaf}: every tree is one leaf; "
+                "lower min_leaf"
+            )
+        return lines
+
+    def to_dict(self) -> dict[str, Any]:
+        """The model as JSON-safe values; it must be resolved."""
+        found = self._calibrated
+        return {
+            "family": "bart",
+            "trees": int(self.trees),
+            "prior": self.prior.to_dict(),
+            "k": float(self.k),
+            "nu": None if self.nu == math.inf else float(self.nu),
+            "q": float(self.q),
+            "sigma": self.sigma if isinstance(self.sigma, str) else float(self.sigma),
+            "moves": self.shares(),
+            "start": self.start,
+            "power": float(self.power),
+            "calibration": {
+                "centre": list(found.centre),
+                "leaf_sd": found.leaf_sd,
+                "scale": found.scale,
+                "unit": found.unit,
+            },
+        }
+
+    @classmethod
+    def from_dict(cls, record: Mapping[str, Any]) -> BART:
+        """The model that `to_dict` described."""
+        fields = {name: value for name, value in record.items() if name != "family"}
+        found = fields["calibration"]
+        fields["calibration"] = Calibration(**(found | {"centre": tuple(found["centre"])}))
+        fields["prior"] = GrowTree.from_dict(record["prior"])
+        fields["nu"] = math.inf if record["nu"] is None else record["nu"]
+        return cls(**fields)
+
+
+POSITION = ("stream", "sigma", "log_weights", "concentration", "turns", "accepted", "stored_trees", "stored")
+
+
+def calibrate(model: BART, design: Design) -> Calibration:
+    """What the prior takes from the data."""
+    if design.classes is not None:
+        sums = model.sums(design)
+        leaf_sd = 3.0 / (model.k * math.sqrt(model.trees))
+        return Calibration((0.0,) * sums if sums > 1 else (_probit_of_share(design),), leaf_sd, 1.0, 1.0)
+    y = design.y if design.offset is None else design.y - design.offset
+    low, high = float(y.min()), float(y.max())
+    spread = high - low
+    if not max(abs(low), abs(high)) < LARGEST or 0 < spread < SMALLEST:
+        raise InputError(f"column {design.response.name!r}: its values lie between {low:g} and {high:g}; rescale it")
+    spread = spread or max(abs(low), 1.0)  # of a constant response any will do
+    sigma_hat = _sigma_hat(model, design, y, spread)
+    scale = sigma_hat**2
+    if model.nu < math.inf:
+        from scipy.stats import chi2
+
+        scale *= float(chi2.ppf(1 - model.q, model.nu)) / model.nu
+    unit = 2.0 ** math.ceil(math.log2(spread))
+    return Calibration(((low + high) / 2,), spread / (2 * model.k * math.sqrt(model.trees)), scale, unit)
+
+
+def _sigma_hat(model: BART, design: Design, y: np.ndarray, spread: float) -> float:
+    if not isinstance(model.sigma, str):
+        return float(model.sigma)
+    weight = np.ones(len(y)) if design.weight is None else design.weight
+    mean = np.average(y, weights=weight)
+    naive = math.sqrt(float(weight @ (y - mean) ** 2) / max(weight.sum() - 1, 1))
+    naive = naive or LEAST_SHARE * spread
+    if model.sigma == "naive":
+        return naive
+    predictors = _linear_predictors(design)
+    freedom = len(y) - predictors.shape[1]
+    if freedom <= 0:
+        return naive
+    root = np.sqrt(weight)
+    fit, _, rank, _ = np.linalg.lstsq(predictors * root[:, None], (y - mean) * root, rcond=None)
+    squares = float(weight @ (y - mean - predictors @ fit) ** 2)
+    return max(math.sqrt(squares / max(len(y) - rank, 1)), LEAST_SHARE * naive)
+
+
+def _linear_predictors(design: Design) -> np.ndarray:
+    """An intercept and the columns as numbers: the middle between the cuts around a code, levels as indicators."""
+    columns = [np.ones(design.rows)]
+    for column, codes in zip(design.columns, design.codes, strict=True):
+        if column.has_missing:
+            columns.append((codes == column.missing_code).astype(float))
+        if column.kind == "categorical":
+            columns += [(codes == level).astype(float) for level in range(1, column.observed)]
+        elif len(column.cuts):
+            cuts = np.asarray(column.cuts, dtype=float)
+            edges = np.concatenate([cuts[:1], cuts, cuts[-1:]])
+            middle = np.append(edges[:-1] / 2 + edges[1:] / 2, np.median(cuts))  # the last one for missing values
+            columns.append(middle[codes])
+    predictors = np.column_stack(columns)
+    largest = np.abs(predictors).max(axis=0)
+    return predictors / np.where(largest > 0, largest, 1.0)
+
+
+def _probit_of_share(design: Design) -> float:
+    from scipy.special import ndtri
+
+    weight = np.ones(design.rows) if design.weight is None else design.weight
+    # With one more row of each class, so that a class without rows has a share as well.
+    return float(ndtri((weight[design.y == 1].sum() + 1) / (weight.sum() + 2)))

@@ -1,0 +1,257 @@
+"""The posterior of a sum of trees."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from . import _core, sum_prediction
+from .agreement import Rows, diagnose_series, spaced
+from .bart_model import BART
+from .bart_summary import BARTSummary, summarise
+from .data import Schema
+from .diagnostics import Diagnostics
+from .errors import InputError
+from .native import native_columns
+from .plan import Plan
+from .sampled import Part, Sampled, blocks_of
+from .storage import ModelReader
+from .sums import Sums
+from .trees import Forest, Tree, rules_of
+
+FOREST_ARRAYS = ("feature", "cut", "subset", "missing_left", "rows", "begin")
+PART_ARRAYS = (*FOREST_ARRAYS, "tree", "value", "log_likelihood")
+# Of numbers only; of learned column weights only.
+OPTIONAL = ("sigma", "log_weight", "concentration")
+
+
+@dataclass(frozen=True, eq=False)
+class BARTPosterior(Sampled):
+    """Draws of sums of trees.
+
+    Attributes
+    ----------
+    model : BART
+        The model, with everything that was left open filled in.
+    schema : Schema
+        The training table's names, cut points, levels and response.
+    plan : Plan
+        How the draws were asked for.
+    mean : Sums
+        The sums of trees; of several classes, those of one class after those of another.
+    log_likelihood : numpy.ndarray
+        log P(y | trees, σ) of each draw, shape (chains, draws).
+    states : tuple of dict
+        Where each chain stopped, so that it can go on.
+    sigma : numpy.ndarray or None
+        The standard deviation of the noise of each draw, shape (chains, draws); none with classes.
+    log_weights : numpy.ndarray or None
+        Where column weights are learned: their logarithms, shape (chains, draws, columns).
+    concentration : numpy.ndarray or None
+        The concentration of these weights, shape (chains, draws).
+    watched, recorded
+        See `Sampled`.
+    """
+
+    model: BART
+    schema: Schema
+    plan: Plan
+    mean: Sums
+    log_likelihood: np.ndarray
+    states: tuple[dict[str, Any], ...]
+    sigma: np.ndarray | None = None
+    log_weights: np.ndarray | None = None
+    concentration: np.ndarray | None = None
+    watched: Rows | None = None
+    recorded: Diagnostics | None = None
+
+    def __repr__(self) -> str:
+        size = f"{self.chains} chains × {self.draws:,} draws of {self.mean.trees} trees"
+        return f"<BARTPosterior: {size}, response {self.schema.response.name!r}>"
+
+    @property
+    def chains(self) -> int:
+        """Number of chains."""
+        return self.mean.chains
+
+    @property
+    def draws(self) -> int:
+        """Number of draws of each chain."""
+        return self.mean.draws
+
+    @property
+    def n_leaves(self) -> np.ndarray:
+        """The number of leaves of all trees of each draw together, shape (chains, draws)."""
+        return self.mean.leaves.sum(axis=2)
+
+    @property
+    def acceptance(self) -> dict[str, float]:
+        """Of each move, the share of its proposals that changed a tree."""
+        turns = np.sum([state["turns"] for state in self.states], axis=0)
+        accepted = np.sum([state["accepted"] for state in self.states], axis=0)
+        return dict(zip(self.model.shares(), (accepted / np.maximum(turns, 1)).tolist(), strict=True))
+
+    def tree(self, chain: int, draw: int, tree: int) -> Tree:
+        """One tree of one draw; what its leaves add to the sum is their value."""
+        stored, forest = int(self.mean.tree_index[chain, draw, tree]), self.mean.forest
+        first = int(self.mean.first[chain, draw, tree])
+        values = self.mean.values[first : first + int(forest.leaves[stored])]
+        rows = forest.rows[forest.nodes(stored)].tolist()
+        return Tree(self.schema, rules_of(forest, stored), tuple(rows), tuple(map(float, values)))
+
+    def summary(self) -> BARTSummary:
+        """What was fitted, what it says, and whether the chains agree; ``print`` it."""
+        return summarise(self)
+
+    # ---- prediction -----------------------------------------------------------------------------------------------
+
+    @cached_property
+    def _predictor(self) -> _core.SumPredictor:
+        return _core.SumPredictor(native_columns(self.schema), self.mean.forest.arrays())
+
+    def predict(self, X: Any, kind: str = "mean", prob: float = 0.9, offset: Any = None) -> np.ndarray:
+        """Predict new rows, averaging over the draws.
+
+        Parameters
+        ----------
+        X : path, frame or array-like
+            New rows; frames are matched by column name.
+        kind : {"mean", "interval", "draws", "predictive", "predictive_interval"}
+            ``"mean"``: the posterior mean of E(y | x), shape (rows,); with classes their probabilities, (rows,
+            classes).
+            ``"interval"``: an equal-tailed credible interval of the same quantity, with a last axis of 2.
+            ``"draws"``: its draws, with leading axes (chains, draws).
+            ``"predictive"``: draws of a new y, shape (chains, draws, rows); with classes, positions in the classes.
+            ``"predictive_interval"``: of numbers, an equal-tailed interval of a new y.
+        prob : float
+            The probability of an interval.
+        offset : array-like, optional
+            What is added to the sum of trees of each row.
+        """
+        return sum_prediction.predict(self, self.schema.encode(X), kind, prob, offset)
+
+    def _diagnose(self, rows: Rows | None, draws: int | None) -> Diagnostics:
+        series = {"log-likelihood": self.log_likelihood, "leaves": self.n_leaves.astype(float)}
+        if self.sigma is not None:
+            series["sigma"] = self.sigma
+        return diagnose_series(self, series, None if rows is None else _Fits(self, draws), rows, draws)
+
+    # ---- files ----------------------------------------------------------------------------------------------------
+
+    @property
+    def _numbers(self) -> int:
+        return self.mean.values.size + self.mean.tree_index.size
+
+    def part(self, chain: int, begin: int, end: int) -> Part:
+        """Draws begin … end of one chain, with the trees that are new in them."""
+        sums = self.mean
+        index, forest = sums.tree_index[chain], sums.forest
+        before = int(index[:begin].max()) + 1 if begin else int(index[0].min())
+        last = max(int(index[:end].max()) + 1, before)
+        nodes = slice(int(forest.begin[before]) if before < len(forest) else len(forest.feature), 0)
+        nodes = slice(nodes.start, int(forest.end[last - 1]) if last > before else nodes.start)
+        arrays = {name: array[nodes] for name, array in forest.arrays().items() if name != "begin"}
+        first = int(sums.first[chain, begin, 0])
+        count = int(sums.leaves[chain, begin:end].sum())
+        record = {
+            **arrays,
+            "begin": forest.begin[before:last] - np.uint64(nodes.start),
+            "tree": (index[begin:end] - index[0].min()).ravel(),
+            "value": sums.values[first : first + count],
+            "log_likelihood": self.log_likelihood[chain, begin:end],
+        }
+        if self.sigma is not None:
+            record["sigma"] = self.sigma[chain, begin:end]
+        if self.log_weights is not None and self.concentration is not None:
+            record["log_weight"] = self.log_weights[chain, begin:end].ravel()
+            record["concentration"] = self.concentration[chain, begin:end]
+        return record
+
+    @classmethod
+    def from_parts(
+        cls,
+        model: BART,
+        schema: Schema,
+        plan: Plan,
+        parts: Sequence[Sequence[Part]],
+        states: Sequence[dict[str, Any]],
+        watched: Rows | None = None,
+        recorded: Diagnostics | None = None,
+    ) -> BARTPosterior:
+        """Put together what the chains recorded, `parts[chain]` being its blocks in order; this empties them."""
+        trees = model.trees * len(model.centre)
+
+        def taken(name: str, *shape: int) -> np.ndarray | None:
+            if name not in parts[0][0]:
+                return None
+            return np.stack([np.concatenate([part.pop(name) for part in chain]).reshape(-1, *shape) for chain in parts])
+
+        stored = [sum(len(part["begin"]) for part in chain) for chain in parts]
+        first = np.cumsum([0, *stored[:-1]])
+        tree, log_likelihood = taken("tree", trees), taken("log_likelihood")
+        assert tree is not None and log_likelihood is not None
+        blocks = [part for chain in parts for part in chain]
+        values = np.concatenate([part.pop("value") for part in blocks])
+        sigma, concentration = taken("sigma"), taken("concentration")
+        log_weights = taken("log_weight", len(schema.columns))
+        mean = Sums(Forest.concatenate(blocks), (tree + first[:, None, None]).astype(np.int32), values)
+        return cls(
+            model=model,
+            schema=schema,
+            plan=plan,
+            mean=mean,
+            log_likelihood=log_likelihood,
+            states=tuple(states),
+            sigma=sigma,
+            log_weights=log_weights,
+            concentration=concentration,
+            watched=watched,
+            recorded=recorded,
+        )
+
+    @staticmethod
+    def read_parts(reader: ModelReader, chain: int, plan: Plan) -> list[Part]:
+        """The blocks of draws of one chain in a model file."""
+        return blocks_of(reader, chain, PART_ARRAYS, OPTIONAL)
+
+    def check(self) -> BARTPosterior:
+        """Raise InputError where the parts do not belong together; gives the posterior itself."""
+        sums = self.mean
+        if sums.tree_index.size == 0 or sums.tree_index.min() < 0 or sums.tree_index.max() >= len(sums.forest):
+            raise InputError("draws refer to trees that are not there")
+        _ = self._predictor  # which looks at every tree
+        if int(sums.leaves.sum()) != len(sums.values) or not np.isfinite(sums.values).all():
+            raise InputError("leaf values are missing or no numbers")
+        shape = (self.chains, self.draws)
+        series = [self.log_likelihood, *([] if self.sigma is None else [self.sigma])]
+        if any(one.shape != shape for one in series) or self.plan.chains != self.chains != len(self.states):
+            raise InputError("draws or states are missing")
+        if (self.sigma is None) != (self.schema.response.classes is not None):
+            raise InputError("the standard deviations of the noise are missing")
+        for number, state in enumerate(self.states):
+            try:
+                whole = len(state["stored"]) == sums.trees and state["drawn"] == self.draws
+                whole = whole and len(state["turns"]) == len(state["accepted"]) == len(self.model.shares())
+            except (KeyError, TypeError) as error:
+                raise InputError(f"the state of chain {number} cannot be read ({error!r})") from error
+            if not whole:
+                raise InputError(f"the state of chain {number} does not fit its draws")
+        return self
+
+
+class _Fits:
+    """What evenly spaced draws predict, for the comparison of chains."""
+
+    def __init__(self, posterior: BARTPosterior, draws: int | None) -> None:
+        self._posterior = posterior
+        self._chosen = spaced(np.arange(posterior.draws)[None], draws)[0]
+        self.chains, self.draws = posterior.chains, len(self._chosen)
+
+    def predictions(self, codes: np.ndarray) -> Iterator[np.ndarray]:
+        """Predictions in blocks of rows, shape (chains, draws, rows, width); of classes all but the last."""
+        fits = sum_prediction.draws_of(self._posterior, codes, self._chosen)
+        yield fits[..., :-1] if fits.ndim == 4 else fits[..., None]

@@ -1,0 +1,120 @@
+"""The posterior of a sum of trees in a page."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .diagnostics import Diagnostic, Diagnostics
+from .knowledge import Knowledge
+from .verdict import Remedy, advice, verdict
+from .words import counted
+
+if TYPE_CHECKING:
+    from .bart_posterior import BARTPosterior
+
+
+@dataclass(frozen=True)
+class BARTSummary:
+    """The figures that describe a posterior of sums of trees.
+
+    Attributes
+    ----------
+    response, task, rows, columns, chains, draws, warmup, thin, seed, model, acceptance, diagnostics, remedies
+        As of a `baytree.summary.Summary`.
+    trees : int
+        Trees in each sum.
+    leaves : float
+        The mean number of leaves of a tree.
+    variable_use : dict of str to float
+        The mean share of splitting rules that use each column, largest first.
+    """
+
+    response: str
+    task: str
+    rows: int
+    columns: int
+    chains: int
+    draws: int
+    warmup: int
+    thin: int
+    seed: int
+    model: dict[str, Any]
+    acceptance: dict[str, float]
+    diagnostics: Diagnostics
+    remedies: tuple[Remedy, ...]
+    trees: int
+    leaves: float
+    variable_use: dict[str, float]
+
+    @property
+    def known(self) -> Knowledge:
+        """What the prior was told about the trees."""
+        return Knowledge.from_dict(self.model["prior"].get("knowledge", {"constraints": []}))
+
+    @property
+    def verdict(self) -> str:
+        """Whether the chains agree, in a sentence, and what to try where they do not."""
+        return verdict(self.diagnostics, self.remedies)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The summary as JSON-safe values."""
+        remedies = [remedy._asdict() for remedy in self.remedies]
+        return asdict(self) | {"remedies": remedies, "verdict": self.verdict, "agree": self.diagnostics.agree}
+
+    def __str__(self) -> str:
+        lines = [
+            f"{self.task} of {self.response!r}: {counted(self.rows, 'row')}, {counted(self.columns, 'column')}",
+            f"sum of {counted(self.trees, 'tree')}, of {self.leaves:.2f} leaves on average",
+            f"{counted(self.chains, 'chain')} × {counted(self.draws, 'draw')} "
+            f"(warmup {self.warmup:,}, thin {self.thin}, seed {self.seed})",
+            *(f"known: {constraint}" for constraint in self.known.constraints),
+            "",
+            *table_of(self.diagnostics),
+        ]
+        lines += ["", *remarks] if (remarks := self.diagnostics.remarks()) else []
+        lines += ["", "share of the splitting rules that use a column"]
+        width = max(map(len, self.variable_use))
+        lines += [f"  {name:<{width}}  {share:>6.1%}" for name, share in self.variable_use.items()]
+        return "\n".join([*lines, "", self.verdict])
+
+
+def table_of(found: Diagnostics) -> list[str]:
+    """The quantities that were compared, as lines of a table."""
+    lines = [f"{'':<16}{'mean':>10}{'sd':>9}{'R-hat':>8}{'ESS':>8}"]
+    for d in found.quantities:
+        moments = f"{d.mean:>10.2f}{d.sd:>9.2f}" if isinstance(d, Diagnostic) else " " * 19
+        ess = "–" if d.ess_bulk is None else f"{d.ess_bulk:.0f}"
+        lines.append(f"{d.quantity:<16}{moments}{d.rhat_text:>8}{ess:>8}")
+    return lines
+
+
+def summarise(posterior: BARTPosterior) -> BARTSummary:
+    """What `BARTPosterior.summary` promises."""
+    plan, sums = posterior.plan, posterior.mean
+    found = posterior.diagnostics()
+    visits = np.bincount(sums.tree_index.ravel(), minlength=len(sums.forest))
+    of_node = np.repeat(visits, sums.forest.end - sums.forest.begin.astype(np.int64))
+    split = sums.forest.feature >= 0
+    used = np.bincount(sums.forest.feature[split], of_node[split], minlength=len(posterior.schema.columns))
+    shares = zip(posterior.schema.names, (used / max(used.sum(), 1)).tolist(), strict=True)
+    return BARTSummary(
+        response=posterior.schema.response.name,
+        task=posterior.schema.response.task,
+        rows=plan.rows,
+        columns=len(posterior.schema.columns),
+        chains=posterior.chains,
+        draws=posterior.draws,
+        warmup=plan.warmup,
+        thin=plan.thin,
+        seed=plan.seed,
+        model=posterior.model.to_dict(),
+        acceptance=posterior.acceptance,
+        diagnostics=found,
+        remedies=advice(found, warmup=plan.warmup, draws=posterior.draws, temperatures=None),
+        trees=sums.trees,
+        leaves=float(sums.leaves.mean()),
+        variable_use=dict(sorted(shares, key=lambda item: -item[1])),
+    )

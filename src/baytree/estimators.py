@@ -1,0 +1,73 @@
+"""What the scikit-learn estimators of all families share: they validate and delegate."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+from joblib import effective_n_jobs
+from sklearn.base import BaseEstimator
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from .data import Design, make_design
+from .errors import InputError
+from .knowledge import Knowledge
+from .knowledge.scikit_learn import from_scikit_learn
+from .tables import table_of
+
+
+class TreeEstimator(BaseEstimator):
+    """An estimator that fits a posterior over trees, or sums of them, to a table."""
+
+    _task: Literal["classification", "regression"]
+
+    def _design(self, X: Any, y: Any, sample_weight: Any, offset: Any = None) -> Design:
+        if y is None:
+            raise InputError("requires y to be passed, but the target y is None")
+        design = make_design(
+            X,
+            y,
+            task=self._task,
+            sample_weight=sample_weight,
+            offset=offset,
+            categorical_features=self.categorical_features,
+            max_cuts=self.max_cuts,
+        )
+        validate_data(self, X, skip_check_array=True)
+        return design
+
+    def _known(self, design: Design) -> Knowledge:
+        """What scikit-learn's parameters say about the columns."""
+        known = from_scikit_learn(self.monotonic_cst, self.interaction_cst, design.names)
+        known.check(design.schema)
+        return known.named(design.schema)
+
+    def _run(self) -> dict[str, Any]:
+        """What all estimators tell `sample`."""
+        return {
+            "warmup": self.warmup,
+            "draws": self.draws,
+            "chains": self.chains,
+            "seed": self._seed(),
+            "threads": None if self.n_jobs is None else effective_n_jobs(self.n_jobs),
+            "progress": self.verbose,
+        }
+
+    def _seed(self) -> int | None:
+        if self.random_state is None or isinstance(self.random_state, (int, np.integer)):
+            return None if self.random_state is None else int(self.random_state)
+        return int(check_random_state(self.random_state).randint(2**31))
+
+    def _predict(self, X: Any, kind: str, prob: float, **more: Any) -> np.ndarray:
+        check_is_fitted(self)
+        table_of(X)  # first, as its errors about the shape say more
+        validate_data(self, X, reset=False, skip_check_array=True)
+        return self.posterior_.predict(X, kind, prob, **more)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        return tags

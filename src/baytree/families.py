@@ -1,0 +1,75 @@
+"""The families of models, and the files that hold their posteriors."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+from .bart_model import BART
+from .bart_posterior import BARTPosterior
+from .data import Schema
+from .diagnostics import Diagnostics
+from .errors import FileError, InputError
+from .models import CART
+from .plan import Plan
+from .posterior import Posterior
+from .storage import ModelReader, open_model
+
+Model = CART | BART
+AnyPosterior = Posterior | BARTPosterior
+
+FAMILIES: dict[str, tuple[type[Model], type[AnyPosterior]]] = {
+    "cart": (CART, Posterior),
+    "bart": (BART, BARTPosterior),
+}
+
+
+def require_model(model: Any) -> None:
+    """Raise InputError for anything but a model."""
+    if not isinstance(model, (CART, BART)):
+        raise InputError(f"model={model!r} is not a model; give a CART or a BART")
+
+
+def posterior_type(model: Model) -> type[AnyPosterior]:
+    """What holds the draws of a model."""
+    return next(posterior for kind, posterior in FAMILIES.values() if isinstance(model, kind))
+
+
+def load(path: str | os.PathLike[str]) -> AnyPosterior:
+    """Read a model file.
+
+    Parameters
+    ----------
+    path : path
+        A file that a posterior's ``save`` or ``baytree fit`` wrote.
+    """
+    with open_model(path) as reader:
+        try:
+            return read_posterior(reader).check()
+        except FileError:
+            raise
+        except ValueError as error:
+            raise FileError(f"{path}: damaged: {error}; restore a copy") from error
+
+
+def read_posterior(reader: ModelReader) -> AnyPosterior:
+    """The posterior of an open model file."""
+    model, schema, plan = read_header(reader)
+    kind = posterior_type(model)
+    states = [model.upgraded(state) for state in reader.states()]
+    parts = [kind.read_parts(reader, chain, plan) for chain in range(len(states))]
+    # Files of earlier versions, and of runs that were not finished, have none.
+    found = reader.header().get("diagnostics")
+    recorded = None if found is None else Diagnostics.from_dict(found)
+    return kind.from_parts(model, schema, plan, parts, states, recorded=recorded)  # type: ignore[arg-type]
+
+
+def read_header(reader: ModelReader) -> tuple[Model, Schema, Plan]:
+    """What an open model file says besides the draws."""
+    header = reader.header()
+    record: Mapping[str, Any] = header["model"]
+    if record["family"] not in FAMILIES:
+        raise FileError(f"{reader.path}: a model of the family {record['family']!r}, which this baytree does not know")
+    model, _ = FAMILIES[record["family"]]
+    return model.from_dict(record), Schema.from_dict(header["schema"]), Plan(**header["plan"])

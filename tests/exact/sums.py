@@ -1,0 +1,182 @@
+"""Random sums of trees, and what they predict by walking every row down every tree."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from baytree import _core
+from baytree.trees import Forest, Rule, forest_from_lists, rules_of
+
+
+class Column(NamedTuple):
+    """What prediction needs to know about a column."""
+
+    categorical: bool
+    observed: int
+    has_missing: bool
+
+
+# Of every kind: bytes with and without missing values, with codes that just fit and just do not, two bytes, levels.
+COLUMNS = (
+    Column(False, 5, False),
+    Column(False, 255, True),
+    Column(False, 256, True),
+    Column(False, 65536, False),
+    Column(False, 2, True),
+    Column(True, 4, False),
+    Column(True, 7, True),
+    Column(True, 63, True),
+    Column(True, 63, False),
+)
+
+
+def native(columns: Sequence[Column]) -> _core.Design:
+    """The columns as the core takes them."""
+    design = _core.Design(0)
+    for column in columns:
+        design.add_column(None, *column)
+    return design
+
+
+def random_codes(columns: Sequence[Column], rows: int, generator: np.random.Generator) -> NDArray[np.uint32]:
+    """Codes of all values, of missing ones too, also where training saw none."""
+    codes = [generator.integers(0, column.observed + 1, rows) for column in columns]
+    missing = generator.random((rows, len(columns))) < 0.2
+    return np.where(missing, [column.observed for column in columns], np.transpose(codes)).astype(np.uint32)
+
+
+def random_rule(columns: Sequence[Column], generator: np.random.Generator) -> Rule:
+    """A rule that the core takes, of any kind."""
+    feature = int(generator.integers(len(columns)))
+    column = columns[feature]
+    if column.categorical:
+        levels = column.observed + column.has_missing
+        inside = [True, *(generator.random(levels - 1) < 0.5)]
+        inside[int(generator.integers(1, levels))] = False
+        return Rule(feature, 0, sum(1 << level for level in range(levels) if inside[level]), False)
+    cut = int(generator.integers(column.observed - (not column.has_missing)))
+    asks_missing = cut == column.observed - 1
+    return Rule(feature, cut, 0, column.has_missing and not asks_missing and bool(generator.random() < 0.5))
+
+
+def random_tree(columns: Sequence[Column], leaves: int, generator: np.random.Generator) -> list[Rule | None]:
+    """A tree of so many leaves, in preorder."""
+    if leaves == 1:
+        return [None]
+    left = int(generator.integers(1, leaves))
+    rule = random_rule(columns, generator)
+    children = [random_tree(columns, size, generator) for size in (left, leaves - left)]
+    return [rule, *children[0], *children[1]]
+
+
+def forest_of(trees: Sequence[Sequence[Rule | None]], generator: np.random.Generator) -> Forest:
+    """The trees as the core takes them, with random numbers of training rows."""
+    rules = [rule or Rule(-1, 0, 0, False) for tree in trees for rule in tree]
+    sizes = [len(tree) for tree in trees]
+    lists = {name: [int(getattr(rule, name)) for rule in rules] for name in Rule._fields}
+    rows = generator.integers(1, 100, len(rules)).tolist()
+    return forest_from_lists({**lists, "rows": rows, "begin": [0, *np.cumsum(sizes[:-1]).tolist()]})
+
+
+@dataclass(frozen=True)
+class RandomSums:
+    """Draws of sums of random trees, some of which stay from draw to draw."""
+
+    columns: Sequence[Column]
+    forest: Forest
+    tree_index: NDArray[np.int32]
+    values: NDArray[np.float32]
+    bandwidths: NDArray[np.float32] | None = None
+    outputs: int = 1
+
+    @property
+    def draws(self) -> _core.SumDraws:
+        """The draws as the core takes them."""
+        return _core.SumDraws(self.tree_index, self.values, self.bandwidths, self.outputs)
+
+    def predictor(self, widest: _core.Simd = _core.Simd.avx512) -> _core.SumPredictor:
+        """The core's predictor."""
+        return _core.SumPredictor(native(self.columns), self.forest.arrays(), widest)
+
+    def trees(self) -> Iterator[tuple[int, int, int, slice, slice]]:
+        """Of every tree of every draw: draw, output, stored tree, and where its values and bandwidths lie."""
+        leaf, split = 0, 0
+        draws, trees = self.tree_index.shape
+        for draw in range(draws):
+            for place in range(trees):
+                tree = int(self.tree_index[draw, place])
+                leaves = int(self.forest.leaves[tree])
+                values, bandwidths = slice(leaf, leaf + leaves), slice(split, split + leaves - 1)
+                yield draw, place * self.outputs // trees, tree, values, bandwidths
+                leaf, split = values.stop, bandwidths.stop
+
+
+def random_sums(
+    leaves: Sequence[int],
+    draws: int,
+    generator: np.random.Generator,
+    columns: Sequence[Column] = COLUMNS,
+    outputs: int = 1,
+    soft: bool = False,
+) -> RandomSums:
+    """Draws of trees of these sizes; each tree but the first draw's stays with probability two thirds."""
+    trees: list[list[Rule | None]] = []
+    index = np.empty((draws, len(leaves)), dtype=np.int32)
+    for draw in range(draws):
+        for place, size in enumerate(leaves):
+            if draw > 0 and generator.random() < 2 / 3:
+                index[draw, place] = index[draw - 1, place]
+                continue
+            index[draw, place] = len(trees)
+            trees.append(random_tree(columns, size, generator))
+    # On a grid, as the sampler's are, so that their sums are exact in single precision.
+    values = generator.integers(-1000, 1000, draws * sum(leaves)).astype(np.float32) / 1024
+    bandwidths = generator.exponential(0.1, draws * (sum(leaves) - len(leaves))).astype(np.float32) + 0.001
+    return RandomSums(columns, forest_of(trees, generator), index, values, bandwidths if soft else None, outputs)
+
+
+def goes_right(column: Column, rule: Rule, code: int, left_rows: int, right_rows: int) -> bool:
+    """Which way one code goes at a split, as docs/design.md says."""
+    if code >= column.observed:
+        if not column.has_missing:
+            return left_rows < right_rows
+        return not (rule.subset >> column.observed & 1 if column.categorical else rule.missing_left)
+    return not rule.subset >> code & 1 if column.categorical else code > rule.cut
+
+
+def ends(rules: Sequence[Rule | None]) -> list[int]:
+    """One past the last node below each node."""
+    end = list(range(1, len(rules) + 1))
+    for node in range(len(rules) - 1, -1, -1):
+        if rules[node] is not None:
+            end[node] = end[end[node + 1]]
+    return end
+
+
+def leaves_of(columns: Sequence[Column], forest: Forest, tree: int, codes: NDArray[np.uint32]) -> NDArray[np.int64]:
+    """The leaf of each row, found by walking."""
+    rules, rows = rules_of(forest, tree), forest.rows[forest.nodes(tree)]
+    end = ends(rules)
+    leaf = np.empty(len(codes), dtype=np.int64)
+    for i, row in enumerate(codes.tolist()):
+        node = 0
+        while (rule := rules[node]) is not None:
+            left, right = node + 1, end[node + 1]
+            column = columns[rule.feature]
+            node = right if goes_right(column, rule, row[rule.feature], rows[left], rows[right]) else left
+        leaf[i] = sum(rule is None for rule in rules[:node])
+    return leaf
+
+
+def sums_by_walking(sums: RandomSums, codes: NDArray[np.uint32]) -> NDArray[np.float32]:
+    """The sums of every draw and output, shape (draws, outputs, rows)."""
+    leaf = [leaves_of(sums.columns, sums.forest, tree, codes) for tree in range(len(sums.forest))]
+    out = np.zeros((len(sums.tree_index), sums.outputs, len(codes)), dtype=np.float32)
+    for draw, output, tree, values, _ in sums.trees():
+        out[draw, output] += sums.values[values][leaf[tree]]
+    return out
