@@ -36,7 +36,8 @@ PYTHON_LAYERS = [
 ]
 
 CORE_LAYERS = [
-    {"error", "numeric", "rng", "vocabulary", "rounds", "simd"},
+    {"error", "numeric", "vocabulary", "rounds", "simd"},
+    {"rng"},
     {
         "design",
         "ladder",
