@@ -476,8 +476,14 @@ bool Backfit::is_splittable(std::size_t t, const Proposal& proposal, bool right,
   if (rows / 2 < rules_.min_leaf()) return false;
   if (surely_splittable(rows, child)) return true;
   const auto second = static_cast<std::uint8_t>(proposal.leaf + (proposal.kind == Kind::change));
-  rows_of_side(numbers(t), proposal.leaf, second, byte_rule_, right, gathered_);
-  return rules_.any_rule(gathered_, child);
+  // What divides some of the rows divides all of them, and a few mostly tell.
+  const std::size_t few = 8 * std::size_t{rules_.min_leaf()};
+  for (const std::size_t most : {few, rows_}) {
+    rows_of_side(numbers(t), proposal.leaf, second, byte_rule_, right, most, gathered_);
+    if (rules_.any_rule(gathered_, child)) return true;
+    if (gathered_.size() == rows) break;
+  }
+  return false;
 }
 
 // ---- leaves ---------------------------------------------------------------------------------------------------------

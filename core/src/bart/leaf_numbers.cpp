@@ -1,5 +1,8 @@
 #include "baytree/bart/leaf_numbers.hpp"
 
+#include <algorithm>
+#include <bit>
+
 namespace baytree {
 namespace {
 
@@ -35,6 +38,31 @@ BAYTREE_CLONES void sides_of_cut(const std::uint16_t* __restrict code, std::size
   for (std::size_t i = 0; i < rows; ++i) side[i] = (code[i] > cut) & (code[i] != left_code);
 }
 
+// Rows that are looked for are found so many at a time: mostly none of them is one.
+constexpr std::size_t at_once = 256;
+
+BAYTREE_CLONES void in_leaves(const std::uint8_t* __restrict numbers, std::size_t rows, std::uint8_t first, std::uint8_t second, std::uint8_t* __restrict hit) {
+  for (std::size_t i = 0; i < rows; ++i) hit[i] = (numbers[i] == first) | (numbers[i] == second);
+}
+
+BAYTREE_CLONES void on_side(const std::uint8_t* __restrict numbers, std::size_t rows, std::uint8_t first, std::uint8_t second,
+                            const std::uint8_t* __restrict code, std::uint8_t cut, std::uint8_t left_code, bool right, std::uint8_t* __restrict hit) {
+  const std::uint8_t side = right;
+  for (std::size_t i = 0; i < rows; ++i) {
+    const std::uint8_t goes_right = (code[i] > cut) & (code[i] != left_code);
+    hit[i] = ((numbers[i] == first) | (numbers[i] == second)) & (goes_right == side);
+  }
+}
+
+/// Adds the rows that are hit, until there are so many.
+void add_hits(const std::uint64_t* hits, std::size_t most, std::size_t begin, std::vector<Row>& out) {
+  for (std::size_t word = 0; word < at_once / 8; ++word)
+    for (std::uint64_t bytes = hits[word]; bytes != 0 && out.size() < most; bytes &= bytes - 1) {
+      const auto byte = static_cast<std::size_t>(std::countr_zero(bytes)) / 8;  // each hit is a byte of value 1
+      out.push_back(static_cast<Row>(begin + 8 * word + byte));
+    }
+}
+
 }  // namespace
 
 void divide_leaf(LeafNumbers numbers, std::uint8_t leaf, const ByteRule& rule) {
@@ -52,23 +80,23 @@ void add_changes(std::span<float> residual, std::span<const std::uint8_t> number
 }
 
 void rows_of_leaves(std::span<const std::uint8_t> numbers, std::uint8_t first, std::uint8_t second, std::vector<Row>& out) {
-  out.resize(numbers.size());
-  std::size_t found = 0;
-  for (std::size_t i = 0; i < numbers.size(); ++i) {
-    out[found] = static_cast<Row>(i);
-    found += (numbers[i] == first) | (numbers[i] == second);
+  out.clear();
+  for (std::size_t begin = 0; begin < numbers.size(); begin += at_once) {
+    std::uint64_t hits[at_once / 8] = {};
+    in_leaves(numbers.data() + begin, std::min(at_once, numbers.size() - begin), first, second, reinterpret_cast<std::uint8_t*>(hits));
+    add_hits(hits, numbers.size(), begin, out);
   }
-  out.resize(found);
 }
 
-void rows_of_side(std::span<const std::uint8_t> numbers, std::uint8_t first, std::uint8_t second, const ByteRule& rule, bool right, std::vector<Row>& out) {
-  out.resize(numbers.size());
-  std::size_t found = 0;
-  for (std::size_t i = 0; i < numbers.size(); ++i) {
-    out[found] = static_cast<Row>(i);
-    found += ((numbers[i] == first) | (numbers[i] == second)) & (rule.goes_right(i) == right);
+void rows_of_side(std::span<const std::uint8_t> numbers, std::uint8_t first, std::uint8_t second, const ByteRule& rule, bool right, std::size_t most,
+                  std::vector<Row>& out) {
+  out.clear();
+  for (std::size_t begin = 0; begin < numbers.size() && out.size() < most; begin += at_once) {
+    std::uint64_t hits[at_once / 8] = {};
+    const std::size_t rows = std::min(at_once, numbers.size() - begin);
+    on_side(numbers.data() + begin, rows, first, second, rule.code + begin, rule.cut, rule.left_code, right, reinterpret_cast<std::uint8_t*>(hits));
+    add_hits(hits, most, begin, out);
   }
-  out.resize(found);
 }
 
 ByteRule ByteRules::operator()(const Rule& rule) {

@@ -6,66 +6,88 @@ namespace {
 
 constexpr std::size_t lanes = 16, wide = 64;
 
-/// A byte of ids or codes is loaded for 64 rows at once, and residuals for 16.
+template <int Leaves>
+struct Lanes {
+  __m512 sum[Leaves], weight[Leaves], right, right_weight[2];
+  std::uint64_t rows[2];
+};
+
+/// The next 64 rows, or the last ones. Leaf numbers and codes are loaded for all of them at once, residuals for 16. Masks that are known to be full would cost
+/// more than the sums.
+template <int Leaves, bool Weighted, bool Changes, bool Full>
+BAYTREE_AVX512 [[gnu::always_inline]] inline void add_rows(const Pass& pass, std::size_t i, std::size_t rest, __m512 change, Lanes<Leaves>& to) {
+  const __mmask64 there = Full ? ~__mmask64{0} : (__mmask64{1} << rest) - 1;
+  const auto bytes = [&](const std::uint8_t* from) BAYTREE_AVX512 { return Full ? _mm512_loadu_si512(from) : _mm512_maskz_loadu_epi8(there, from); };
+  const __m512i leaf = bytes(pass.leaf + i);
+  __mmask64 of_first = 0, of_second = 0;
+  if (pass.rule.code) {
+    const __m512i code = bytes(pass.rule.code + i);
+    const __mmask64 above = _mm512_cmpgt_epu8_mask(code, _mm512_set1_epi8(static_cast<char>(pass.rule.cut)));
+    const __mmask64 goes_right = _mm512_mask_cmpneq_epu8_mask(above, code, _mm512_set1_epi8(static_cast<char>(pass.rule.left_code)));
+    of_first = _mm512_mask_cmpeq_epi8_mask(goes_right, leaf, _mm512_set1_epi8(static_cast<char>(pass.first)));
+    of_second = _mm512_mask_cmpeq_epi8_mask(goes_right, leaf, _mm512_set1_epi8(static_cast<char>(pass.second))) & ~of_first;
+    to.rows[0] += static_cast<std::uint64_t>(__builtin_popcountll(of_first));
+    to.rows[1] += static_cast<std::uint64_t>(__builtin_popcountll(of_second));
+  }
+  const __mmask64 of_right = of_first | of_second;
+  __mmask64 in_leaf[Leaves];
+  for (int k = 0; k < Leaves; ++k) {
+    const __m512i number = _mm512_set1_epi8(static_cast<char>(k));
+    in_leaf[k] = Full ? _mm512_cmpeq_epi8_mask(leaf, number) : _mm512_mask_cmpeq_epi8_mask(there, leaf, number);
+  }
+#pragma GCC unroll 4
+  for (std::size_t part = 0; part < wide; part += lanes) {
+    if (!Full && part >= rest) break;
+    const auto here = static_cast<__mmask16>(there >> part);
+    const auto numbers = [&](const float* from) BAYTREE_AVX512 { return Full ? _mm512_loadu_ps(from) : _mm512_maskz_loadu_ps(here, from); };
+    float* residual = pass.residual + i + part;
+    __m512 value = numbers(residual);
+    if constexpr (Changes) {
+      const std::uint8_t* from = pass.changed + i + part;
+      const __m128i changed = Full ? _mm_loadu_si128(reinterpret_cast<const __m128i*>(from)) : _mm_maskz_loadu_epi8(here, from);
+      value = _mm512_add_ps(value, _mm512_permutexvar_ps(_mm512_cvtepu8_epi32(changed), change));
+      if constexpr (Full)
+        _mm512_storeu_ps(residual, value);
+      else
+        _mm512_mask_storeu_ps(residual, here, value);
+    }
+    if constexpr (Weighted) {
+      const __m512 w = numbers(pass.weight + i + part);
+      value = _mm512_mul_ps(value, w);
+      for (int k = 0; k < Leaves; ++k) to.weight[k] = _mm512_mask_add_ps(to.weight[k], static_cast<__mmask16>(in_leaf[k] >> part), to.weight[k], w);
+      to.right_weight[0] = _mm512_mask_add_ps(to.right_weight[0], static_cast<__mmask16>(of_first >> part), to.right_weight[0], w);
+      to.right_weight[1] = _mm512_mask_add_ps(to.right_weight[1], static_cast<__mmask16>(of_second >> part), to.right_weight[1], w);
+    }
+    for (int k = 0; k < Leaves; ++k) to.sum[k] = _mm512_mask_add_ps(to.sum[k], static_cast<__mmask16>(in_leaf[k] >> part), to.sum[k], value);
+    to.right = _mm512_mask_add_ps(to.right, static_cast<__mmask16>(of_right >> part), to.right, value);
+  }
+}
+
+BAYTREE_AVX512 double total(__m512 sums) {
+  float of_lanes[lanes];
+  _mm512_storeu_ps(of_lanes, sums);
+  return sum_of_lanes(of_lanes);
+}
+
 template <int Leaves, bool Weighted, bool Changes>
 BAYTREE_AVX512 void few_leaves(const Pass& pass, std::size_t begin, std::size_t end, PassSums& out) {
-  const __m512 change = Changes ? _mm512_loadu_ps(pass.change) : _mm512_setzero_ps();
-  const __m512i cut = _mm512_set1_epi8(static_cast<char>(pass.rule.cut)), left_code = _mm512_set1_epi8(static_cast<char>(pass.rule.left_code));
-  const __m512i first = _mm512_set1_epi8(static_cast<char>(pass.first)), second = _mm512_set1_epi8(static_cast<char>(pass.second));
-  __m512 sum[Leaves], weight[Leaves], right = _mm512_setzero_ps(), right_weight[2] = {_mm512_setzero_ps(), _mm512_setzero_ps()};
-  for (int k = 0; k < Leaves; ++k) sum[k] = weight[k] = _mm512_setzero_ps();
-  std::uint64_t rows[2] = {};
-  for (std::size_t i = begin; i < end; i += wide) {
-    const std::size_t rest = end - i;
-    const __mmask64 there = rest >= wide ? ~__mmask64{0} : (__mmask64{1} << rest) - 1;
-    const __m512i leaf = _mm512_maskz_loadu_epi8(there, pass.leaf + i);
-    __mmask64 goes_right = 0, of_first = 0, of_second = 0;
-    if (pass.rule.code) {
-      const __m512i code = _mm512_maskz_loadu_epi8(there, pass.rule.code + i);
-      goes_right = _mm512_mask_cmpneq_epu8_mask(_mm512_cmpgt_epu8_mask(code, cut), code, left_code);
-      of_first = _mm512_mask_cmpeq_epi8_mask(goes_right, leaf, first);
-      of_second = _mm512_mask_cmpeq_epi8_mask(goes_right, leaf, second) & ~of_first;
-      goes_right = of_first | of_second;
-      rows[0] += static_cast<std::uint64_t>(__builtin_popcountll(of_first));
-      rows[1] += static_cast<std::uint64_t>(__builtin_popcountll(of_second));
-    }
-    __mmask64 in_leaf[Leaves];
-    for (int k = 0; k < Leaves; ++k) in_leaf[k] = _mm512_mask_cmpeq_epi8_mask(there, leaf, _mm512_set1_epi8(static_cast<char>(k)));
-#pragma GCC unroll 4
-    for (std::size_t part = 0; part < wide; part += lanes) {
-      if (part >= rest) break;
-      const __mmask16 here = static_cast<__mmask16>(there >> part);
-      float* residual = pass.residual + i + part;
-      __m512 value = _mm512_maskz_loadu_ps(here, residual);
-      if constexpr (Changes) {
-        const __m512i changed = _mm512_cvtepu8_epi32(_mm_maskz_loadu_epi8(here, pass.changed + i + part));
-        value = _mm512_add_ps(value, _mm512_permutexvar_ps(changed, change));
-        _mm512_mask_storeu_ps(residual, here, value);
-      }
-      if constexpr (Weighted) {
-        const __m512 w = _mm512_maskz_loadu_ps(here, pass.weight + i + part);
-        value = _mm512_mul_ps(value, w);
-        for (int k = 0; k < Leaves; ++k) weight[k] = _mm512_mask_add_ps(weight[k], static_cast<__mmask16>(in_leaf[k] >> part), weight[k], w);
-        right_weight[0] = _mm512_mask_add_ps(right_weight[0], static_cast<__mmask16>(of_first >> part), right_weight[0], w);
-        right_weight[1] = _mm512_mask_add_ps(right_weight[1], static_cast<__mmask16>(of_second >> part), right_weight[1], w);
-      }
-      for (int k = 0; k < Leaves; ++k) sum[k] = _mm512_mask_add_ps(sum[k], static_cast<__mmask16>(in_leaf[k] >> part), sum[k], value);
-      right = _mm512_mask_add_ps(right, static_cast<__mmask16>(goes_right >> part), right, value);
-    }
+  const Pass here = pass;  // a copy that no store can change
+  const __m512 change = Changes ? _mm512_loadu_ps(here.change) : _mm512_setzero_ps();
+  Lanes<Leaves> to;
+  for (int k = 0; k < Leaves; ++k) to.sum[k] = to.weight[k] = _mm512_setzero_ps();
+  to.right = to.right_weight[0] = to.right_weight[1] = _mm512_setzero_ps();
+  to.rows[0] = to.rows[1] = 0;
+  std::size_t i = begin;
+  for (; i + wide <= end; i += wide) add_rows<Leaves, Weighted, Changes, true>(here, i, wide, change, to);
+  if (i < end) add_rows<Leaves, Weighted, Changes, false>(here, i, end - i, change, to);
+  for (std::size_t k = 0; k < here.leaves; ++k) {
+    out.sum[k] = total(to.sum[k]);
+    if constexpr (Weighted) out.weight[k] = total(to.weight[k]);
   }
-  float of_lanes[lanes];
-  const auto total = [&](__m512 sums) BAYTREE_AVX512 {
-    _mm512_storeu_ps(of_lanes, sums);
-    return sum_of_lanes(of_lanes);
-  };
-  for (std::size_t k = 0; k < pass.leaves; ++k) {
-    out.sum[k] = total(sum[k]);
-    if constexpr (Weighted) out.weight[k] = total(weight[k]);
-  }
-  out.right_sum = total(right);
+  out.right_sum = total(to.right);
   for (std::size_t side = 0; side < 2; ++side) {
-    out.right_rows[side] = rows[side];
-    out.right_weight[side] = Weighted ? total(right_weight[side]) : static_cast<double>(rows[side]);
+    out.right_rows[side] = to.rows[side];
+    out.right_weight[side] = Weighted ? total(to.right_weight[side]) : static_cast<double>(to.rows[side]);
   }
 }
 

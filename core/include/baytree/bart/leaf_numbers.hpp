@@ -25,8 +25,9 @@ void add_changes(std::span<float> residual, std::span<const std::uint8_t> number
 
 /// The rows of two leaves, or of one given twice, ascending.
 void rows_of_leaves(std::span<const std::uint8_t> numbers, std::uint8_t first, std::uint8_t second, std::vector<Row>& out);
-/// Those of them that go left, or right.
-void rows_of_side(std::span<const std::uint8_t> numbers, std::uint8_t first, std::uint8_t second, const ByteRule& rule, bool right, std::vector<Row>& out);
+/// Those of them that go left, or right, but only so many.
+void rows_of_side(std::span<const std::uint8_t> numbers, std::uint8_t first, std::uint8_t second, const ByteRule& rule, bool right, std::size_t most,
+                  std::vector<Row>& out);
 
 /// Rules as bytes. Where a column's codes are no bytes, or a level set is asked about, every row's side is written down.
 class ByteRules {
