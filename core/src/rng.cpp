@@ -1,7 +1,6 @@
 #include "baytree/rng.hpp"
 
 #include <cmath>
-#include <numbers>
 
 #include "baytree/simd.hpp"
 
@@ -29,6 +28,21 @@ template <unsigned Lanes>
 }
 
 constexpr unsigned stream_lanes = 16;
+
+/// 256 layers of equal area that cover the right half of the normal density exp(−x²/2): layer i reaches from 0 to edge[i], and all but its end lies under the
+/// density. The lowest one, 0, has the tail for its end.
+struct Ziggurat {
+  static constexpr double tail = 3.6541528853610088, area = 0.00492867323399;
+  std::array<double, 257> edge, density;
+
+  Ziggurat() {
+    edge[0] = area * std::exp(0.5 * tail * tail);
+    edge[1] = tail;
+    for (std::size_t i = 2; i < 256; ++i) edge[i] = std::sqrt(-2.0 * std::log(area / edge[i - 1] + std::exp(-0.5 * edge[i - 1] * edge[i - 1])));
+    edge[256] = 0.0;
+    for (std::size_t i = 0; i < 257; ++i) density[i] = std::exp(-0.5 * edge[i] * edge[i]);
+  }
+};
 
 BAYTREE_CLONES void stream_rounds(std::uint32_t (&c)[4][stream_lanes], std::uint32_t key0, std::uint32_t key1) { rounds(c, key0, key1); }
 
@@ -83,8 +97,17 @@ std::uint64_t Stream::below(std::uint64_t n) {
 }
 
 double Stream::normal() {
-  const double radius = std::sqrt(-2.0 * std::log1p(-uniform()));
-  return radius * std::cos(2.0 * std::numbers::pi * uniform());
+  static const Ziggurat layers;
+  for (;;) {
+    const std::uint64_t word = next64();
+    const std::size_t layer = word & 255;
+    const double sign = (word >> 8 & 1) != 0 ? -1.0 : 1.0;
+    const double x = static_cast<double>(word >> 11) * 0x1p-53 * layers.edge[layer];
+    if (x < layers.edge[layer + 1]) return sign * x;
+    if (layer == 0) return sign * normal_above(Ziggurat::tail);
+    const double low = layers.density[layer], high = layers.density[layer + 1];
+    if (low + uniform() * (high - low) < std::exp(-0.5 * x * x)) return sign * x;
+  }
 }
 
 double Stream::normal_above(double low) {
@@ -95,20 +118,20 @@ double Stream::normal_above(double low) {
   // An exponential from `low` on, of the rate that is accepted most often.
   const double rate = 0.5 * (low + std::sqrt(low * low + 4.0));
   for (;;) {
-    const double z = low - std::log1p(-uniform()) / rate;
+    const double z = low - std::log(1.0 - uniform()) / rate;
     if (uniform() < std::exp(-0.5 * (z - rate) * (z - rate))) return z;
   }
 }
 
 double Stream::log_gamma(double shape) {
   // Below 1: a gamma variable of shape a is one of shape a + 1 times U^(1/a).
-  const double shift = shape < 1.0 ? std::log1p(-uniform()) / shape : 0.0;
+  const double shift = shape < 1.0 ? std::log(1.0 - uniform()) / shape : 0.0;
   const double d = (shape < 1.0 ? shape + 1.0 : shape) - 1.0 / 3.0, c = 1.0 / std::sqrt(9.0 * d);
   for (;;) {
     const double x = normal(), root = 1.0 + c * x;
     if (root <= 0.0) continue;
     const double log_v = 3.0 * std::log(root), v = root * root * root;
-    if (std::log1p(-uniform()) < 0.5 * x * x + d * (1.0 - v + log_v)) return shift + std::log(d) + log_v;
+    if (std::log(1.0 - uniform()) < 0.5 * x * x + d * (1.0 - v + log_v)) return shift + std::log(d) + log_v;
   }
 }
 

@@ -33,11 +33,12 @@ class Stream {
   bool bernoulli(double probability) { return uniform() < probability; }
   /// Exactly uniform on 0 … n−1, n > 0 (Lemire 2019: multiply, and reject the few products that would bias).
   std::uint64_t below(std::uint64_t n);
-  /// Standard normal (Box and Muller 1958).
+  /// Standard normal (Marsaglia and Tsang 2000: the ziggurat).
   double normal();
   /// Standard normal, given that it exceeds `low` (Robert 1995).
   double normal_above(double low);
-  /// The logarithm of a gamma variable of this shape and scale 1 (Marsaglia and Tsang 2000): the variable itself underflows where the shape is small.
+  /// The logarithm of a gamma variable of this shape and scale 1 (Marsaglia and Tsang 2000, A simple method): the variable itself underflows where the shape is
+  /// small.
   double log_gamma(double shape);
   /// log p/(1−p) of p ~ Beta(a, b): p itself may round to 0 or 1.
   double logit_beta(double a, double b);

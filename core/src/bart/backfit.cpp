@@ -190,7 +190,7 @@ Backfit::Proposal Backfit::propose(std::size_t t, SumMove move, Stream& stream) 
     place = stream.below(places.twins);
   } else {
     if (places.twins == 0 && places.splittable == 0) return proposal;
-    const bool birth = stream.uniform() < std::exp(log_birth_place(places)) * static_cast<double>(places.splittable);
+    const bool birth = places.twins == 0 || (places.splittable > 0 && stream.bernoulli(0.5));
     proposal.kind = birth ? Kind::birth : Kind::death;
     place = stream.below(birth ? places.splittable : places.twins);
   }
@@ -247,11 +247,12 @@ void Backfit::divide_rows(std::size_t t, Proposal& proposal, Pass& pass, bool re
 bool Backfit::decide(std::size_t t, const Proposal& proposal, bool wrong, Stream& stream) {
   const SumTree& tree = trees_[t];
   if (proposal.kind == Kind::birth && tree.values.size() >= most_leaves_) return false;
-  const double log_uniform = std::log1p(-stream.uniform());
+  const double log_uniform = std::log(1.0 - stream.uniform());
   const double log_likelihood_ratio = log_likelihood_of(proposal);
   // Children that can be split only lower the ratio. Whether they can takes time to find out, which mostly is not needed.
   const std::uint32_t depth = tree.nodes[proposal.node].depth;
-  if (proposal.kind == Kind::birth && !wrong && !(log_uniform < log_likelihood_ratio + log_odds(depth) - log_birth_place(places_of(tree.nodes)))) return false;
+  const double log_birth = proposal.kind == Kind::birth ? log_odds(depth) - log_birth_place(places_of(tree.nodes)) : infinity;
+  if (!wrong && !(log_uniform < log_likelihood_ratio + log_birth)) return false;
   make_candidate(t, proposal);
   if (!(log_uniform < log_likelihood_ratio + log_prior_ratio(tree.nodes, proposal, wrong))) return false;
   return !cone_ || draw_parts(tree, proposal, stream);
@@ -259,11 +260,23 @@ bool Backfit::decide(std::size_t t, const Proposal& proposal, bool wrong, Stream
 
 /// Of the leaves that are replaced, new against old.
 double Backfit::log_likelihood_of(const Proposal& proposal) const {
-  const std::size_t first = proposal.leaf;
-  double log_ratio = log_marginal(part_[0]) - log_marginal(leaf_[first]);
-  if (proposal.kind != Kind::death) log_ratio += log_marginal(part_[1]);
-  if (proposal.kind != Kind::birth) log_ratio -= log_marginal(leaf_[first + 1]);
-  return log_ratio;
+  // The marginal likelihood of a leaf is exp(fit/2) / sqrt(gain), up to what does not depend on the tree.
+  const auto gain = [&](const LeafSums& leaf) { return 1.0 + precision_ * leaf_variance_ * leaf.weight; };
+  const double factor = precision_ * precision_ * leaf_variance_;
+  double fit = 0.0, gains = 1.0;
+  const auto add = [&](const LeafSums& leaf) {
+    fit += factor * leaf.sum * leaf.sum / gain(leaf);
+    gains *= gain(leaf);
+  };
+  const auto remove = [&](const LeafSums& leaf) {
+    fit -= factor * leaf.sum * leaf.sum / gain(leaf);
+    gains /= gain(leaf);
+  };
+  add(part_[0]);
+  if (proposal.kind != Kind::death) add(part_[1]);
+  remove(leaf_[proposal.leaf]);
+  if (proposal.kind != Kind::birth) remove(leaf_[proposal.leaf + std::size_t{1}]);
+  return 0.5 * (fit - std::log(gains));
 }
 
 /// The nodes as they would be.
@@ -487,11 +500,6 @@ bool Backfit::is_splittable(std::size_t t, const Proposal& proposal, bool right,
 }
 
 // ---- leaves ---------------------------------------------------------------------------------------------------------
-
-double Backfit::log_marginal(const LeafSums& leaf) const {
-  const double gain = precision_ * leaf_variance_ * leaf.weight, scaled = precision_ * leaf.sum;
-  return 0.5 * (scaled * scaled * leaf_variance_ / (1.0 + gain) - std::log1p(gain));
-}
 
 double Backfit::draw_value(const LeafSums& leaf, Stream& stream) const {
   const double variance = leaf_variance_ / (1.0 + precision_ * leaf_variance_ * leaf.weight);

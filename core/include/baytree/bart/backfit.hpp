@@ -117,7 +117,6 @@ class Backfit {
   static Places places_of(const Nodes& nodes);
   static double log_birth_place(const Places& places);
   static double log_death_place(const Places& places);
-  double log_marginal(const LeafSums& leaf) const;
   double draw_value(const LeafSums& leaf, Stream& stream) const;
   double log_odds(std::uint32_t depth) const { return log_split_[depth] - log_stay_[depth]; }
   double log_stay(std::uint32_t depth, bool splittable) const { return splittable ? log_stay_[depth] : 0.0; }
