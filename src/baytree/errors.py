@@ -37,6 +37,12 @@ def require_whole(name: str, value: object, least: int) -> None:
         raise InputError(f"{name}={value!r}: choose a whole number, {least} or more")
 
 
+def require_prob(prob: float) -> None:
+    """Raise InputError unless an interval can have this probability."""
+    if not 0 < prob < 1:
+        raise InputError(f"prob={prob!r}: choose a probability between 0 and 1")
+
+
 def seed_of(seed: object) -> int:
     """The seed that was asked for, or a random one for None."""
     if seed is None:

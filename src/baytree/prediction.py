@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from . import _core
-from .errors import InputError, unknown_choice
+from .errors import require_prob, unknown_choice
 from .native import native_columns
 
 if TYPE_CHECKING:
@@ -29,8 +29,7 @@ def predict(posterior: Posterior, predictor: _core.Predictor, codes: np.ndarray,
     kinds = NUMBER_KINDS if posterior.schema.response.classes is None else CLASS_KINDS
     if kind not in kinds:
         raise unknown_choice("kind of prediction", kind, kinds)
-    if not 0 < prob < 1:
-        raise InputError(f"prob={prob!r}: choose a probability between 0 and 1")
+    require_prob(prob)
     if kind in ("mean", "vote"):
         return _average(posterior, predictor, codes, kind)
     draws = _LeafDraws(posterior, predictor)

@@ -116,14 +116,14 @@ class Forest:
 
     def take(self, trees: np.ndarray) -> Forest:
         """Some of the trees, in the order given."""
-        nodes = _ranges(self.begin.astype(np.int64)[trees], self.end[trees])
+        nodes = ranges(self.begin.astype(np.int64)[trees], self.end[trees])
         taken = {name: array[nodes] for name, array in self.arrays().items() if name != "begin"}
         sizes = self.end[trees] - self.begin.astype(np.int64)[trees]
         return Forest(**taken, begin=(np.cumsum(sizes) - sizes).astype(np.uint64))
 
     def leaves_of(self, trees: np.ndarray) -> np.ndarray:
         """The leaves of some of the trees among all leaves, in the order given."""
-        return _ranges(self.first_leaf[trees], self.first_leaf[trees] + self.leaves[trees])
+        return ranges(self.first_leaf[trees], self.first_leaf[trees] + self.leaves[trees])
 
     @classmethod
     def concatenate(cls, forests: Sequence[Mapping[str, np.ndarray]]) -> Forest:
@@ -134,7 +134,7 @@ class Forest:
         return cls(**{name: np.concatenate(arrays) for name, arrays in parts.items()})
 
 
-def _ranges(begin: np.ndarray, end: np.ndarray) -> np.ndarray:
+def ranges(begin: np.ndarray, end: np.ndarray) -> np.ndarray:
     """The numbers begin … end − 1 of each range, one range after the other."""
     sizes = end - begin
     return np.arange(sizes.sum()) + np.repeat(begin - (np.cumsum(sizes) - sizes), sizes)

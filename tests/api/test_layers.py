@@ -20,7 +20,7 @@ PYTHON_LAYERS = [
     {"knowledge", "plan"},
     {"datasets", "native", "proposals", "leaves", "trees"},
     {"prior_draws", "sketch_text", "sums"},
-    {"priors", "sketches"},
+    {"priors", "sketches", "discovery"},
     {"slp"},
     {"edit_tree"},
     {"models", "prediction", "summary", "edits", "bart_model", "bart_summary"},

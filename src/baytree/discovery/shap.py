@@ -1,0 +1,152 @@
+"""SHAP values, averaged over draws: how much each column moves each prediction."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..data import Schema
+from ..errors import require_prob, unknown_choice
+from ..words import counted
+from . import plots
+from .use import LISTED, PROB
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+ROWS_PER_BLOCK = 50
+
+# The SHAP values of every draw, from codes of shape (rows, columns) to shape (draws, rows, columns).
+ExplainDraws = Callable[[np.ndarray], np.ndarray]
+
+
+@dataclass(frozen=True, eq=False)
+class Shap:
+    """How much each column moves each prediction away from the average one; ``print`` it.
+
+    Of each row, `base` and the row's `mean` add up to the posterior mean of its prediction.
+
+    Attributes
+    ----------
+    columns : tuple of str
+        The names of the columns.
+    mean : numpy.ndarray of shape (rows, columns)
+        The posterior mean of each SHAP value.
+    interval : numpy.ndarray of shape (rows, columns, 2)
+        An equal-tailed interval over the draws.
+    size : numpy.ndarray
+        Of each column the posterior mean of the average over rows of \\|SHAP\\|.
+    size_interval : numpy.ndarray of shape (columns, 2)
+        An equal-tailed interval of that average.
+    base : float
+        The posterior mean of the average prediction.
+    prob : float
+        The probability of the intervals.
+    levels : numpy.ndarray of shape (rows, columns)
+        How high the row's value is among the column's codes, from 0 to 1; NaN for labels and missing values.
+    """
+
+    columns: tuple[str, ...]
+    mean: np.ndarray
+    interval: np.ndarray
+    size: np.ndarray
+    size_interval: np.ndarray
+    base: float
+    prob: float
+    levels: np.ndarray
+
+    @property
+    def order(self) -> np.ndarray:
+        """The columns from the largest to the smallest."""
+        return np.argsort(-self.size, kind="stable")
+
+    def __str__(self) -> str:
+        listed = self.order[:LISTED]
+        width = max(len(self.columns[place]) for place in listed)
+        lines = [f"Average |SHAP value| over {counted(len(self.mean), 'row')}; mean and {self.prob:.0%} interval"]
+        for place in listed:
+            low, high = self.size_interval[place]
+            lines.append(f"  {self.columns[place]:<{width}}  {self.size[place]:.3g}  {low:.3g} to {high:.3g}")
+        rest = self.order[LISTED:]
+        if len(rest):
+            lines.append(f"  {counted(len(rest), 'other')}, at most {self.size[rest[0]]:.3g} each")
+        return "\n".join(lines)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The figures as JSON-safe values."""
+        return {
+            "columns": list(self.columns),
+            "base": self.base,
+            "prob": self.prob,
+            "size": self.size.tolist(),
+            "size_interval": self.size_interval.tolist(),
+            "mean": self.mean.tolist(),
+            "interval": self.interval.tolist(),
+        }
+
+    def plot(self, ax: Axes | None = None, kind: str = "size") -> Axes:
+        """Draw the columns, largest first.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where; by default on a new figure.
+        kind : {"size", "rows"}
+            The average size with its interval, or a point for each row.
+        """
+        names = [self.columns[place] for place in self.order]
+        if kind == "size":
+            interval = self.size_interval[self.order]
+            return plots.dots(ax, names, self.size[self.order], interval, None, "average |SHAP value|")
+        if kind == "rows":
+            return plots.swarm(ax, names, self.mean[:, self.order], self.levels[:, self.order], "SHAP value")
+        raise unknown_choice("kind of plot", kind, ("size", "rows"))
+
+
+def shap(explain: ExplainDraws, base: np.ndarray, schema: Schema, codes: np.ndarray, prob: float = PROB) -> Shap:
+    """Summarise SHAP values over draws, in bounded memory.
+
+    Parameters
+    ----------
+    explain : callable
+        Gives the SHAP values of each draw, row and column, shape (draws, rows, columns), from codes.
+    base : numpy.ndarray
+        The average prediction of each draw.
+    schema : Schema
+        What the codes mean.
+    codes : numpy.ndarray of shape (rows, columns)
+        The rows to explain.
+    prob : float
+        The probability of the intervals.
+    """
+    require_prob(prob)
+    tails = [(1 - prob) / 2, (1 + prob) / 2]
+    means, intervals = [], []
+    sizes = np.zeros((len(base), len(schema.columns)))
+    for first in range(0, len(codes), ROWS_PER_BLOCK):
+        values = explain(np.ascontiguousarray(codes[first : first + ROWS_PER_BLOCK]))
+        means.append(values.mean(axis=0))
+        intervals.append(np.moveaxis(np.quantile(values, tails, axis=0), 0, -1))
+        sizes += np.abs(values).sum(axis=1) / len(codes)
+    return Shap(
+        columns=schema.names,
+        mean=np.concatenate(means),
+        interval=np.concatenate(intervals),
+        size=sizes.mean(axis=0),
+        size_interval=np.quantile(sizes, tails, axis=0).T,
+        base=float(base.mean()),
+        prob=prob,
+        levels=_levels(schema, codes),
+    )
+
+
+def _levels(schema: Schema, codes: np.ndarray) -> np.ndarray:
+    levels = np.full(codes.shape, np.nan)
+    for place, column in enumerate(schema.columns):
+        if column.kind != "categorical":
+            known = codes[:, place] < column.missing_code
+            levels[known, place] = codes[known, place] / max(column.observed - 1, 1)
+    return levels
