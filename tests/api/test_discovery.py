@@ -416,6 +416,12 @@ def test_surfaces_are_drawn(columns: tuple[str, str], pyplot: Any) -> None:
     found.plot(kind="lower").figure.canvas.draw()
 
 
+def test_of_many_columns_the_largest_are_drawn(pyplot: Any) -> None:
+    mean = np.arange(60) / 100
+    use = VariableUse(tuple(f"x{i}" for i in range(60)), mean, np.stack([mean, mean], axis=1), 0.9)
+    assert [text.get_text() for text in use.plot().get_yticklabels()] == [f"x{i}" for i in range(59, 9, -1)]
+
+
 def test_kinds_of_plots_are_listed() -> None:
     both = interactions(SUMS, SCHEMA)
     for plot in (

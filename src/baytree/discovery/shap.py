@@ -69,7 +69,7 @@ class Shap:
         lines = [f"Average |SHAP value| over {counted(len(self.mean), 'row')}; mean and {self.prob:.0%} interval"]
         for place in listed:
             low, high = self.size_interval[place]
-            lines.append(f"  {self.columns[place]:<{width}}  {self.size[place]:.3g}  {low:.3g} to {high:.3g}")
+            lines.append(f"  {self.columns[place]:<{width}}  {self.size[place]:8.3g}  {low:.3g} to {high:.3g}")
         rest = self.order[LISTED:]
         if len(rest):
             lines.append(f"  {counted(len(rest), 'other')}, at most {self.size[rest[0]]:.3g} each")

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 PROB = 0.9
-LISTED = 20
+# The most shares that are printed, and drawn in a row: those above are the largest.
+LISTED, DRAWN = 20, 50
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,6 +49,7 @@ class Shares:
     threshold: np.ndarray | None = None
 
     title: ClassVar[str]
+    label: ClassVar[str]
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -105,6 +107,12 @@ class Shares:
     def _legend(self) -> str:
         return "" if self.threshold is None else "; the threshold, with * where the mean exceeds it"
 
+    def _dots(self, ax: Axes | None) -> Axes:
+        shown = np.arange(len(self.mean)) if len(self.mean) <= DRAWN else self.order[:DRAWN]
+        names = [self.names[place] for place in shown]
+        threshold = None if self.threshold is None else self.threshold[shown]
+        return plots.dots(ax, names, self.mean[shown], self.interval[shown], threshold, self.label)
+
     def to_dict(self) -> dict[str, Any]:
         """The shares as JSON-safe values, by name."""
         records = {}
@@ -127,6 +135,7 @@ class VariableUse(Shares):
     """
 
     title: ClassVar[str] = "Share of the splitting rules that use a column"
+    label: ClassVar[str] = "share of the splitting rules"
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -137,8 +146,11 @@ class VariableUse(Shares):
         return null.use
 
     def plot(self, ax: Axes | None = None) -> Axes:
-        """Draw the shares as dots with their intervals, and the thresholds where they are known."""
-        return plots.dots(ax, self.names, self.mean, self.interval, self.threshold, "share of the splitting rules")
+        """Draw the shares as dots with their intervals, and the thresholds where they are known.
+
+        Of more than 50 columns the 50 with the largest shares are drawn.
+        """
+        return self._dots(ax)
 
 
 class Interactions(Shares):
@@ -152,6 +164,7 @@ class Interactions(Shares):
     """
 
     title: ClassVar[str] = "Share of the trees that use both columns of a pair"
+    label: ClassVar[str] = "share of the trees"
 
     @property
     def pairs(self) -> tuple[tuple[str, str], ...]:
@@ -183,14 +196,12 @@ class Interactions(Shares):
         ax : matplotlib Axes, optional
             Where; by default on a new figure.
         kind : {"map", "dots"}
-            A matrix of the columns, or the pairs in a row with their intervals and thresholds.
+            A matrix of the columns, or the pairs in a row with their intervals and thresholds; of more than 50 pairs
+            those with the largest shares.
         """
         if kind not in ("map", "dots"):
             raise unknown_choice("kind of plot", kind, ("map", "dots"))
-        label = "share of the trees"
-        if kind == "map":
-            return plots.matrix(ax, self.columns, self.matrix, label)
-        return plots.dots(ax, self.names, self.mean, self.interval, self.threshold, label)
+        return self._dots(ax) if kind == "dots" else plots.matrix(ax, self.columns, self.matrix, self.label)
 
 
 def variable_use(sums: Sums, schema: Schema, prob: float = PROB) -> VariableUse:

@@ -1,0 +1,83 @@
+"""The permutation null: responses are permuted with their weights, fits are made as `sample` makes them."""
+
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+import baytree as bt
+from baytree import InputError, permutation
+from baytree.discovery import Interactions, Null, VariableUse
+
+ROWS, COLUMNS = 30, 3
+RNG = np.random.default_rng(1)
+DESIGN = bt.make_design(
+    RNG.normal(size=(ROWS, COLUMNS)),
+    np.arange(ROWS, dtype=float),
+    task="regression",
+    sample_weight=1 + np.arange(ROWS, dtype=float),
+)
+MODEL = object()
+
+
+@pytest.fixture
+def calls(monkeypatch: pytest.MonkeyPatch) -> list[tuple[bt.Design, dict[str, Any]]]:
+    """What `sample` was asked for; shares are drawn from the seed it got."""
+    asked: list[tuple[bt.Design, dict[str, Any]]] = []
+
+    def sample(model: object, design: bt.Design, **plan: Any) -> Any:
+        assert model is MODEL
+        asked.append((design, plan))
+        rng = np.random.default_rng(plan["seed"])
+
+        def shares(kind: Any, number: int) -> Any:
+            return kind(design.names, rng.uniform(size=number), np.zeros((number, 2)), 0.9)
+
+        return SimpleNamespace(
+            draws=10,
+            plan=SimpleNamespace(draws=plan.get("draws", 10)),
+            variable_use=lambda: shares(VariableUse, COLUMNS),
+            interactions=lambda: shares(Interactions, COLUMNS * (COLUMNS - 1) // 2),
+        )
+
+    monkeypatch.setattr(permutation, "sample", sample)
+    return asked
+
+
+def null(**options: Any) -> Null:
+    return permutation.permutation_null(MODEL, DESIGN, **({"progress": False, "seed": 1} | options))
+
+
+def test_responses_are_permuted_with_their_weights(calls: list[tuple[bt.Design, dict[str, Any]]]) -> None:
+    found = null(permutations=5, chains=2, warmup=7)
+    assert found.use.shape == found.interactions.shape == (5, 3)
+    assert found.columns == DESIGN.names
+    for design, plan in calls:
+        assert (plan["chains"], plan["warmup"], plan["progress"]) == (2, 7, False)
+        assert design.codes is DESIGN.codes
+        assert sorted(design.y) == list(range(ROWS))
+        assert design.weight is not None and (design.weight == design.y + 1).all()
+    assert len({tuple(design.y) for design, _ in calls}) == len({plan["seed"] for _, plan in calls}) == 5
+
+
+def test_the_same_seed_gives_the_same_null(calls: list[tuple[bt.Design, dict[str, Any]]]) -> None:
+    assert (null().use == null().use).all()
+    assert (null().interactions != null(seed=2).interactions).any()
+
+
+def test_progress_is_told(calls: list[tuple[bt.Design, dict[str, Any]]], capsys: pytest.CaptureFixture[str]) -> None:
+    null(permutations=2, progress=True)
+    assert capsys.readouterr().err.splitlines() == ["permutation 1 of 2", "permutation 2 of 2"]
+
+
+def test_an_interrupted_fit_ends_it(calls: list[tuple[bt.Design, dict[str, Any]]]) -> None:
+    with pytest.raises(KeyboardInterrupt):
+        null(draws=20)
+
+
+def test_impossible_nulls_are_refused() -> None:
+    with pytest.raises(InputError, match="permutations=0"):
+        null(permutations=0)
+    with pytest.raises(InputError, match="Design"):
+        permutation.permutation_null(MODEL, DESIGN.y)  # type: ignore[arg-type]
