@@ -1,8 +1,9 @@
-"""The permutation null: fits to responses that were permuted, so that nothing is related to them."""
+"""Nulls by permutation: fits to data in which a relation was broken, so that a person knows what counts as large."""
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -10,7 +11,7 @@ import numpy as np
 
 from .data import Design, require_design
 from .discovery import Null
-from .errors import require_whole, seed_of
+from .errors import require_whole, seed_of, unknown_choice
 from .sampling import sample
 
 PERMUTATIONS = 20
@@ -20,14 +21,14 @@ def permutation_null(
     model: Any,
     design: Design,
     *,
+    permute: str = "response",
     permutations: int = PERMUTATIONS,
     seed: int | None = None,
     progress: bool = True,
     **plan: Any,
 ) -> Null:
-    """What the use of columns and of pairs looks like where nothing is related to the response.
+    """What the use of columns and of pairs looks like where there is nothing to be found.
 
-    The response is permuted, with its weights, and the model is fitted to it as `sample` does, again and again [1]_.
     Thresholds have their level exactly if the fits are as long as the one that is judged; shorter fits have noisier
     shares, and thresholds that are rather too high.
 
@@ -37,8 +38,13 @@ def permutation_null(
         The model that is judged, as it was given to `sample`.
     design : Design
         Its data.
+    permute : {"response", "columns"}
+        ``"response"``: nothing is related to the response [1]_. As the shares of the columns sum to 1, a column that
+        matters little beside others that matter much may stay below the share it has there. ``"columns"``: one column
+        at a time, while all others stay related to the response, which takes a fit for each column and permutation;
+        of pairs it says nothing.
     permutations : int
-        How many fits; 19 at least for a level of 0.95.
+        How many; 19 at least for a level of 0.95.
     seed : int, optional
         Of the permutations and of the fits; a random one by default.
     progress : bool
@@ -58,21 +64,41 @@ def permutation_null(
     """
     require_design(design)
     require_whole("permutations", permutations, 1)
+    if permute not in ("response", "columns"):
+        raise unknown_choice("thing to permute", permute, ("response", "columns"))
     rng = np.random.default_rng(seed_of(seed))
-    use, interactions = [], []
-    for number in range(permutations):
-        permuted = permute(design, rng)
-        posterior: Any = sample(model, permuted, seed=int(rng.integers(2**63)), progress=False, **plan)
+    columns = len(design.columns)
+    if permute == "response":
+        designs = (with_response_permuted(design, rng) for _ in range(permutations))
+        fits = list(_fits(model, designs, permutations, rng, progress, plan))
+        return Null(design.names, np.stack([use for use, _ in fits]), np.stack([pairs for _, pairs in fits]))
+    designs = (with_column_permuted(design, place, rng) for _ in range(permutations) for place in range(columns))
+    fits = list(_fits(model, designs, permutations * columns, rng, progress, plan))
+    own = [use[number % columns] for number, (use, _) in enumerate(fits)]
+    return Null(design.names, np.reshape(own, (permutations, columns)), None)
+
+
+def _fits(
+    model: Any, designs: Iterator[Design], number: int, rng: np.random.Generator, progress: bool, plan: dict[str, Any]
+) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """The mean shares of columns and of pairs, in a fit to each design."""
+    for done, design in enumerate(designs, start=1):
+        posterior: Any = sample(model, design, seed=int(rng.integers(2**63)), progress=False, **plan)
         if posterior.draws < posterior.plan.draws:
             raise KeyboardInterrupt("the permutations were interrupted before their end")
-        use.append(posterior.variable_use().mean)
-        interactions.append(posterior.interactions().mean)
+        yield posterior.variable_use().mean, posterior.interactions().mean
         if progress:
-            print(f"permutation {number + 1} of {permutations}", file=sys.stderr, flush=True)
-    return Null(design.names, np.stack(use), np.stack(interactions))
+            print(f"fit {done} of {number}", file=sys.stderr, flush=True)
 
 
-def permute(design: Design, rng: np.random.Generator) -> Design:
+def with_response_permuted(design: Design, rng: np.random.Generator) -> Design:
     """The same rows with other rows' responses; a response keeps its weight."""
     order = rng.permutation(design.rows)
     return replace(design, y=design.y[order], weight=None if design.weight is None else design.weight[order])
+
+
+def with_column_permuted(design: Design, place: int, rng: np.random.Generator) -> Design:
+    """The same rows with other rows' values in one column."""
+    codes = list(design.codes)
+    codes[place] = codes[place][rng.permutation(design.rows)]
+    return replace(design, codes=tuple(codes))

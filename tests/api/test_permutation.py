@@ -1,4 +1,4 @@
-"""The permutation null: responses are permuted with their weights, fits are made as `sample` makes them."""
+"""Nulls by permutation: what is permuted, and that fits are made as `sample` makes them."""
 
 from types import SimpleNamespace
 from typing import Any
@@ -51,6 +51,7 @@ def null(**options: Any) -> Null:
 
 def test_responses_are_permuted_with_their_weights(calls: list[tuple[bt.Design, dict[str, Any]]]) -> None:
     found = null(permutations=5, chains=2, warmup=7)
+    assert found.use is not None and found.interactions is not None
     assert found.use.shape == found.interactions.shape == (5, 3)
     assert found.columns == DESIGN.names
     for design, plan in calls:
@@ -61,14 +62,31 @@ def test_responses_are_permuted_with_their_weights(calls: list[tuple[bt.Design, 
     assert len({tuple(design.y) for design, _ in calls}) == len({plan["seed"] for _, plan in calls}) == 5
 
 
+def test_columns_are_permuted_one_at_a_time(calls: list[tuple[bt.Design, dict[str, Any]]]) -> None:
+    found = null(permute="columns", permutations=2)
+    assert len(calls) == 2 * COLUMNS
+    for number, (design, plan) in enumerate(calls):
+        place = number % COLUMNS
+        assert design.y is DESIGN.y
+        changed = [(ours != theirs).any() for ours, theirs in zip(design.codes, DESIGN.codes, strict=True)]
+        assert changed == [column == place for column in range(COLUMNS)]
+        assert sorted(design.codes[place]) == sorted(DESIGN.codes[place])
+        drawn = np.random.default_rng(plan["seed"]).uniform(size=COLUMNS)
+        assert found.use is not None and found.use[number // COLUMNS, place] == drawn[place]
+    pairs = Interactions(DESIGN.names, np.zeros(3), np.zeros((3, 2)), 0.9)
+    with pytest.raises(InputError, match="of columns"):
+        pairs.against(found)
+
+
 def test_the_same_seed_gives_the_same_null(calls: list[tuple[bt.Design, dict[str, Any]]]) -> None:
-    assert (null().use == null().use).all()
-    assert (null().interactions != null(seed=2).interactions).any()
+    first, again, other = null(), null(), null(seed=2)
+    assert np.array_equal(first.use, again.use) and np.array_equal(first.interactions, again.interactions)
+    assert not np.array_equal(first.use, other.use)
 
 
 def test_progress_is_told(calls: list[tuple[bt.Design, dict[str, Any]]], capsys: pytest.CaptureFixture[str]) -> None:
     null(permutations=2, progress=True)
-    assert capsys.readouterr().err.splitlines() == ["permutation 1 of 2", "permutation 2 of 2"]
+    assert capsys.readouterr().err.splitlines() == ["fit 1 of 2", "fit 2 of 2"]
 
 
 def test_an_interrupted_fit_ends_it(calls: list[tuple[bt.Design, dict[str, Any]]]) -> None:
@@ -79,5 +97,7 @@ def test_an_interrupted_fit_ends_it(calls: list[tuple[bt.Design, dict[str, Any]]
 def test_impossible_nulls_are_refused() -> None:
     with pytest.raises(InputError, match="permutations=0"):
         null(permutations=0)
+    with pytest.raises(InputError, match="response, columns"):
+        null(permute="rows")
     with pytest.raises(InputError, match="Design"):
         permutation.permutation_null(MODEL, DESIGN.y)  # type: ignore[arg-type]

@@ -14,29 +14,25 @@ LEVEL = 0.95
 
 @dataclass(frozen=True, eq=False)
 class Null:
-    """The use of columns and pairs of columns by fits to responses that were permuted.
+    """The use of columns, and of pairs of them, by fits to data in which there is nothing to be found.
 
     Attributes
     ----------
     columns : tuple of str
         The names of the columns.
-    use : numpy.ndarray of shape (permutations, columns)
-        The mean of `variable_use` in each fit.
-    interactions : numpy.ndarray of shape (permutations, pairs)
-        The mean of `interactions` in each fit.
+    use : numpy.ndarray of shape (repeats, columns), or None
+        The mean of `VariableUse`; None where the null says nothing of columns.
+    interactions : numpy.ndarray of shape (repeats, pairs), or None
+        The mean of `Interactions`; None where it says nothing of pairs.
     """
 
     columns: tuple[str, ...]
-    use: np.ndarray
-    interactions: np.ndarray
-
-    @property
-    def permutations(self) -> int:
-        """Number of fits."""
-        return len(self.use)
+    use: np.ndarray | None
+    interactions: np.ndarray | None
 
     def __repr__(self) -> str:
-        return f"<Null: {self.permutations} permutations, {len(self.columns)} columns>"
+        known = [name for name, drawn in (("columns", self.use), ("pairs", self.interactions)) if drawn is not None]
+        return f"<Null: of {' and '.join(known)}, {len(self.columns)} columns>"
 
 
 def local(drawn: np.ndarray, level: float) -> np.ndarray:
@@ -64,8 +60,8 @@ def thresholds(drawn: np.ndarray, kind: str, level: float) -> np.ndarray:
 
     Parameters
     ----------
-    drawn : numpy.ndarray of shape (permutations, items)
-        Shares without any relation to the response.
+    drawn : numpy.ndarray of shape (repeats, items)
+        Shares where there is nothing to be found.
     kind : {"local", "global_max", "global_se"}
         The three thresholds of Bleich et al. [1]_.
     level : float

@@ -75,13 +75,16 @@ class Shares:
             the largest of all shares, and so by any, with probability 1 − level at most; ``"global_se"`` lies
             between them.
         level : float
-            The probability that a share stays below its threshold where nothing is related to the response.
+            The probability that a share stays below its threshold where there is nothing to be found.
         """
         if null.columns != self.columns:
             raise InputError(f"the null has columns {', '.join(null.columns)}; here they are {', '.join(self.columns)}")
-        return replace(self, threshold=thresholds(self._of_null(null), kind, level))
+        drawn = self._of_null(null)
+        if drawn is None:
+            raise InputError(f"this null says nothing of what is compared: {null!r}; make one that does")
+        return replace(self, threshold=thresholds(drawn, kind, level))
 
-    def _of_null(self, null: Null) -> np.ndarray:
+    def _of_null(self, null: Null) -> np.ndarray | None:
         raise NotImplementedError
 
     @property
@@ -142,7 +145,7 @@ class VariableUse(Shares):
         """The names of the columns."""
         return self.columns
 
-    def _of_null(self, null: Null) -> np.ndarray:
+    def _of_null(self, null: Null) -> np.ndarray | None:
         return null.use
 
     def plot(self, ax: Axes | None = None) -> Axes:
@@ -185,7 +188,7 @@ class Interactions(Shares):
         found[upper] = found.T[upper] = self.mean
         return found
 
-    def _of_null(self, null: Null) -> np.ndarray:
+    def _of_null(self, null: Null) -> np.ndarray | None:
         return null.interactions
 
     def plot(self, ax: Axes | None = None, kind: str = "map") -> Axes:
