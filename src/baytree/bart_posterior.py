@@ -16,9 +16,10 @@ from .bart_summary import BARTSummary, summarise
 from .data import Schema
 from .diagnostics import Diagnostics
 from .errors import InputError
+from .explained import Explained
 from .native import native_columns
 from .plan import Plan
-from .sampled import Part, Sampled, blocks_of
+from .sampled import Part, blocks_of
 from .storage import ModelReader
 from .sums import Sums
 from .trees import Forest, Tree, rules_of
@@ -30,7 +31,7 @@ OPTIONAL = ("sigma", "log_weight", "concentration")
 
 
 @dataclass(frozen=True, eq=False)
-class BARTPosterior(Sampled):
+class BARTPosterior(Explained):
     """Draws of sums of trees.
 
     Attributes
@@ -133,6 +134,11 @@ class BARTPosterior(Sampled):
             What is added to the sum of trees of each row.
         """
         return sum_prediction.predict(self, self.schema.encode(X), kind, prob, offset)
+
+    def _drawn(self, codes: np.ndarray, draws: int | None) -> np.ndarray:
+        chosen = spaced(np.arange(self.draws)[None], draws)[0]
+        fits = sum_prediction.draws_of(self, codes, chosen)
+        return fits.reshape(-1, *fits.shape[2:])
 
     def _diagnose(self, rows: Rows | None, draws: int | None) -> Diagnostics:
         series = {"log-likelihood": self.log_likelihood, "leaves": self.n_leaves.astype(float)}

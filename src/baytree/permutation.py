@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from .bart_model import BART
 from .data import Design, require_design
 from .discovery import Null
 from .errors import require_whole, seed_of, unknown_choice
@@ -18,7 +19,7 @@ PERMUTATIONS = 20
 
 
 def permutation_null(
-    model: Any,
+    model: BART,
     design: Design,
     *,
     permute: str = "response",
@@ -69,21 +70,22 @@ def permutation_null(
     rng = np.random.default_rng(seed_of(seed))
     columns = len(design.columns)
     if permute == "response":
-        designs = (with_response_permuted(design, rng) for _ in range(permutations))
+        # All columns together are permuted instead, so that a response keeps its weight and offset.
+        designs = (permuted(design, range(columns), rng) for _ in range(permutations))
         fits = list(_fits(model, designs, permutations, rng, progress, plan))
         return Null(design.names, np.stack([use for use, _ in fits]), np.stack([pairs for _, pairs in fits]))
-    designs = (with_column_permuted(design, place, rng) for _ in range(permutations) for place in range(columns))
+    designs = (permuted(design, [place], rng) for _ in range(permutations) for place in range(columns))
     fits = list(_fits(model, designs, permutations * columns, rng, progress, plan))
     own = [use[number % columns] for number, (use, _) in enumerate(fits)]
     return Null(design.names, np.reshape(own, (permutations, columns)), None)
 
 
 def _fits(
-    model: Any, designs: Iterator[Design], number: int, rng: np.random.Generator, progress: bool, plan: dict[str, Any]
+    model: BART, designs: Iterator[Design], number: int, rng: np.random.Generator, progress: bool, plan: dict[str, Any]
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """The mean shares of columns and of pairs, in a fit to each design."""
     for done, design in enumerate(designs, start=1):
-        posterior: Any = sample(model, design, seed=int(rng.integers(2**63)), progress=False, **plan)
+        posterior = sample(model, design, seed=int(rng.integers(2**63)), progress=False, **plan)
         if posterior.draws < posterior.plan.draws:
             raise KeyboardInterrupt("the permutations were interrupted before their end")
         yield posterior.variable_use().mean, posterior.interactions().mean
@@ -91,14 +93,8 @@ def _fits(
             print(f"fit {done} of {number}", file=sys.stderr, flush=True)
 
 
-def with_response_permuted(design: Design, rng: np.random.Generator) -> Design:
-    """The same rows with other rows' responses; a response keeps its weight."""
+def permuted(design: Design, places: Container[int], rng: np.random.Generator) -> Design:
+    """The same rows with other rows' values in some columns, which stay together; a response keeps all it has."""
     order = rng.permutation(design.rows)
-    return replace(design, y=design.y[order], weight=None if design.weight is None else design.weight[order])
-
-
-def with_column_permuted(design: Design, place: int, rng: np.random.Generator) -> Design:
-    """The same rows with other rows' values in one column."""
-    codes = list(design.codes)
-    codes[place] = codes[place][rng.permutation(design.rows)]
+    codes = (column[order] if place in places else column for place, column in enumerate(design.codes))
     return replace(design, codes=tuple(codes))

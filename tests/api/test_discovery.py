@@ -349,15 +349,15 @@ def test_rows_are_needed_and_two_columns() -> None:
 # ---- SHAP -----------------------------------------------------------------------------------------------------------
 
 
-def explained(codes: np.ndarray) -> np.ndarray:
+def explained(codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The SHAP values of an additive function of the codes, with other weights in each of three draws."""
-    return (codes - CODES.mean(axis=0)) * np.array([1.0, 2.0, 3.0])[:, None, None]
+    values = (codes - CODES.mean(axis=0)) * np.array([1.0, 2.0, 3.0])[:, None, None]
+    return values, np.array([1.0, 2.0, 6.0])
 
 
 def test_shap_values_are_averaged_over_draws() -> None:
-    base = np.array([1.0, 2.0, 6.0])
-    found = shap(explained, base, SCHEMA, CODES, prob=0.5)
-    each = explained(CODES)
+    found = shap(explained, SCHEMA, CODES, prob=0.5)
+    each, _ = explained(CODES)
     assert found.mean == pytest.approx(each.mean(axis=0))
     assert found.interval == pytest.approx(np.moveaxis(np.quantile(each, [0.25, 0.75], axis=0), 0, -1))
     sizes = np.abs(each).mean(axis=1)
@@ -402,7 +402,7 @@ def test_plots_show_names_and_figures(pyplot: Any) -> None:
     assert [text.get_text() for text in labels.get_xticklabels()] == ["f", "m", "x"]
     assert len(ice(PREDICT, SCHEMA, CODES, "age").plot().lines) == 1 + ROWS + 1
     assert len(ice(PREDICT, SCHEMA, CODES, "sex").plot().lines) == ROWS + 1
-    found = shap(explained, np.zeros(3), SCHEMA, CODES)
+    found = shap(explained, SCHEMA, CODES)
     assert found.plot().get_yticklabels()[0].get_text() == "age"
     found.plot(kind="rows").figure.canvas.draw()
 
@@ -427,7 +427,7 @@ def test_kinds_of_plots_are_listed() -> None:
     for plot in (
         both.plot,
         two_way_dependence(PREDICT, SCHEMA, CODES, ("age", "dose"), grid=2).plot,
-        shap(explained, np.zeros(3), SCHEMA, CODES).plot,
+        shap(explained, SCHEMA, CODES).plot,
     ):
         with pytest.raises(InputError, match="kind of plot"):
             plot(kind="pie")

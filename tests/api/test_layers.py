@@ -26,6 +26,7 @@ PYTHON_LAYERS = [
     {"models", "prediction", "summary", "edits", "bart_model", "bart_summary"},
     {"agreement", "datatree", "sum_prediction"},
     {"sampled"},
+    {"explained"},
     {"posterior", "bart_posterior"},
     {"families"},
     {"sampling", "estimators"},

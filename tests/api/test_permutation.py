@@ -17,8 +17,9 @@ DESIGN = bt.make_design(
     np.arange(ROWS, dtype=float),
     task="regression",
     sample_weight=1 + np.arange(ROWS, dtype=float),
+    offset=np.arange(ROWS, dtype=float) / 2,
 )
-MODEL = object()
+MODEL = bt.BART(trees=3)
 
 
 @pytest.fixture
@@ -49,17 +50,17 @@ def null(**options: Any) -> Null:
     return permutation.permutation_null(MODEL, DESIGN, **({"progress": False, "seed": 1} | options))
 
 
-def test_responses_are_permuted_with_their_weights(calls: list[tuple[bt.Design, dict[str, Any]]]) -> None:
+def test_rows_are_permuted_against_responses_and_their_weights(calls: list[tuple[bt.Design, dict[str, Any]]]) -> None:
     found = null(permutations=5, chains=2, warmup=7)
     assert found.use is not None and found.interactions is not None
     assert found.use.shape == found.interactions.shape == (5, 3)
     assert found.columns == DESIGN.names
+    rows = {tuple(codes) for codes in np.column_stack(DESIGN.codes)}
     for design, plan in calls:
         assert (plan["chains"], plan["warmup"], plan["progress"]) == (2, 7, False)
-        assert design.codes is DESIGN.codes
-        assert sorted(design.y) == list(range(ROWS))
-        assert design.weight is not None and (design.weight == design.y + 1).all()
-    assert len({tuple(design.y) for design, _ in calls}) == len({plan["seed"] for _, plan in calls}) == 5
+        assert design.y is DESIGN.y and design.weight is DESIGN.weight and design.offset is DESIGN.offset
+        assert {tuple(codes) for codes in np.column_stack(design.codes)} == rows
+    assert len({tuple(design.codes[0]) for design, _ in calls}) == len({plan["seed"] for _, plan in calls}) == 5
 
 
 def test_columns_are_permuted_one_at_a_time(calls: list[tuple[bt.Design, dict[str, Any]]]) -> None:

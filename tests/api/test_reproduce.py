@@ -15,7 +15,20 @@ from typer.testing import CliRunner
 import baytree as bt
 from baytree import studies
 from baytree.cli import app
-from baytree.studies import agreement, best_trees, boxes, figures, holdout, kyphosis, runs, trajectories
+from baytree.discovery import Interactions, VariableUse
+from baytree.studies import (
+    agreement,
+    best_trees,
+    boston,
+    boxes,
+    figures,
+    friedman,
+    holdout,
+    kyphosis,
+    runs,
+    structure,
+    trajectories,
+)
 
 NAMES = sorted(studies.STUDIES)
 
@@ -88,7 +101,7 @@ def test_tables_and_runs_are_whole(quick: tuple[str, studies.Outcome]) -> None:
     assert len({tuple(run) for run in outcome.runs}) == 1
     assert len({figure.name for figure in outcome.figures}) == len(outcome.figures)
     for panel in (panel for figure in outcome.figures for panel in figure.panels):
-        assert panel.curves
+        assert panel.curves or panel.boxes
         assert all(curve.x.shape == curve.y.shape == (curve.x.size,) for curve in panel.curves)
         assert all(curve.x.size > 0 for curve in panel.curves)
 
@@ -260,7 +273,52 @@ def test_the_best_are_the_best_of_their_size() -> None:
     assert set(best.by_leaves) == set(posterior.n_leaves.ravel().tolist())
 
 
+# ---- friedman and boston --------------------------------------------------------------------------------------------
+
+
+def shares(kind: Any, columns: tuple[str, ...], mean: list[float]) -> Any:
+    return kind(columns, np.array(mean), np.zeros((len(mean), 2)), 0.9)
+
+
+def test_the_margin_is_that_of_the_least_clear_column() -> None:
+    use = shares(VariableUse, tuple("abcdefg"), [0.3, 0.2, 0.1, 0.2, 0.1, 0.05, 0.04])
+    assert friedman.margin(use) == pytest.approx(2)
+
+
+def test_the_printed_function_has_unit_coefficients() -> None:
+    """Both are simulated from one seed, so that nothing but x4 and x5 differs."""
+    friedmans, printed = (friedman.simulate(np.random.default_rng(1), as_printed=said) for said in (False, True))
+    data = bt.datasets.friedman(500, 10, seed=int(np.random.default_rng(1).integers(2**63)))
+    assert friedmans.y - printed.y == pytest.approx(9 * data.X["x4"].to_numpy() + 4 * data.X["x5"].to_numpy())
+
+
+def test_pairs_are_ranked_beside_what_was_published() -> None:
+    found = {
+        20: shares(Interactions, ("x1", "x2", "x3"), [0.2, 0.1, 0.05]),
+        200: shares(Interactions, ("x1", "x2", "x3"), [0.01, 0.02, 0.0]),
+    }
+    table = structure.pair_table("title", found, {"x1 × x2": "large"})
+    assert [[str(cell) for cell in row] for row in table.rows] == [
+        ["x1 × x2", "large", "1.00", "1", "0.50", "2"],
+        ["x1 × x3", "–", "0.50", "2", "1.00", "1"],
+        ["x2 × x3", "–", "0.25", "3", "0.00", "3"],
+    ]
+    assert friedman.second(found[20]) == pytest.approx(0.5)
+    assert friedman.second(found[200]) == pytest.approx(2)
+
+
+def test_groups_are_corners() -> None:
+    X = bt.datasets.load("boston").X
+    found = boston.groups()
+    assert list(found) == ["dL_lL", "dL_lH", "dH_lL", "dH_lH"]
+    assert X[found["dL_lH"]]["dis"].max() < X[found["dH_lL"]]["dis"].min()
+    assert X[found["dL_lL"]]["lstat"].max() < X[found["dL_lH"]]["lstat"].min()
+    fitted = np.zeros(len(X))
+    fitted[found["dL_lL"]], fitted[found["dH_lL"]] = 5, 2
+    assert boston.effects(fitted) == (5, 2)
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["kyphosis", "agreement", "best-trees"])
+@pytest.mark.parametrize("name", ["kyphosis", "agreement", "best-trees", "friedman", "boston"])
 def test_what_was_published_holds(name: str) -> None:
     assert studies.run(name).agrees

@@ -19,8 +19,9 @@ if TYPE_CHECKING:
 
 ROWS_PER_BLOCK = 50
 
-# The SHAP values of every draw, from codes of shape (rows, columns) to shape (draws, rows, columns).
-ExplainDraws = Callable[[np.ndarray], np.ndarray]
+# From codes of shape (rows, columns) the SHAP values of every draw, shape (draws, rows, columns), and what each draw
+# predicts on average.
+ExplainDraws = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,15 +107,14 @@ class Shap:
         raise unknown_choice("kind of plot", kind, ("size", "rows"))
 
 
-def shap(explain: ExplainDraws, base: np.ndarray, schema: Schema, codes: np.ndarray, prob: float = PROB) -> Shap:
+def shap(explain: ExplainDraws, schema: Schema, codes: np.ndarray, prob: float = PROB) -> Shap:
     """Summarise SHAP values over draws, in bounded memory.
 
     Parameters
     ----------
     explain : callable
-        Gives the SHAP values of each draw, row and column, shape (draws, rows, columns), from codes.
-    base : numpy.ndarray
-        The average prediction of each draw.
+        Gives the SHAP values of each draw, row and column, shape (draws, rows, columns), and the average prediction of
+        each draw, from codes.
     schema : Schema
         What the codes mean.
     codes : numpy.ndarray of shape (rows, columns)
@@ -124,19 +124,19 @@ def shap(explain: ExplainDraws, base: np.ndarray, schema: Schema, codes: np.ndar
     """
     require_prob(prob)
     tails = [(1 - prob) / 2, (1 + prob) / 2]
-    means, intervals = [], []
-    sizes = np.zeros((len(base), len(schema.columns)))
+    means, intervals, sizes = [], [], []
     for first in range(0, len(codes), ROWS_PER_BLOCK):
-        values = explain(np.ascontiguousarray(codes[first : first + ROWS_PER_BLOCK]))
+        values, base = explain(np.ascontiguousarray(codes[first : first + ROWS_PER_BLOCK]))
         means.append(values.mean(axis=0))
         intervals.append(np.moveaxis(np.quantile(values, tails, axis=0), 0, -1))
-        sizes += np.abs(values).sum(axis=1) / len(codes)
+        sizes.append(np.abs(values).sum(axis=1))
+    size = np.sum(sizes, axis=0) / len(codes)
     return Shap(
         columns=schema.names,
         mean=np.concatenate(means),
         interval=np.concatenate(intervals),
-        size=sizes.mean(axis=0),
-        size_interval=np.quantile(sizes, tails, axis=0).T,
+        size=size.mean(axis=0),
+        size_interval=np.quantile(size, tails, axis=0).T,
         base=float(base.mean()),
         prob=prob,
         levels=_levels(schema, codes),

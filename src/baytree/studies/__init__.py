@@ -22,6 +22,8 @@ STUDIES = {
     "agreement": "Do two seeds predict alike? Angelopoulos and Cussens 2005, figure 5, and Cussens' slides.",
     "holdout": "Does tempering make the accuracy stable? Cussens' slides, the table of five data sets.",
     "best-trees": "How good are the best trees visited? Angelopoulos and Cussens 2005, sections 5.1 and 5.4.",
+    "friedman": "Which columns and pairs does a sum of trees use? Chipman, George and McCulloch 2012, figure 1.",
+    "boston": "Which pairs interact in the Boston housing data? Chipman, George and McCulloch 2012, figures 2 and 3.",
 }
 
 

@@ -46,6 +46,8 @@ class Panel:
         Whether both axes are probabilities that would be equal on a line.
     ticks : tuple of str
         What x = 0, 1, … stand for; empty where x is a number.
+    boxes : tuple of numpy.ndarray
+        Values that boxes summarise, at x = 0, 1, …
     """
 
     title: str
@@ -54,6 +56,7 @@ class Panel:
     curves: tuple[Curve, ...]
     diagonal: bool = False
     ticks: tuple[str, ...] = ()
+    boxes: tuple[np.ndarray, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,6 +105,8 @@ def draw(figure: Figure, folder: Path) -> Path:
             axes.set_aspect("equal")
         if panel.ticks:
             axes.set_xticks(range(len(panel.ticks)), panel.ticks)
+        if panel.boxes:
+            axes.boxplot(panel.boxes, positions=range(len(panel.boxes)), manage_ticks=False)
         colour = 0
         for number, curve in enumerate(panel.curves):
             colour += bool(number and curve.label)

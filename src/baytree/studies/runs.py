@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
 from .. import datasets
+from ..bart_model import BART
+from ..bart_posterior import BARTPosterior
 from ..data import Design, make_design
 from ..models import CART
 from ..posterior import Posterior
@@ -87,7 +89,11 @@ def chains(
     )
 
 
-def recorded(model: CART, design: Design, **plan: Any) -> Posterior:
+@overload
+def recorded(model: CART, design: Design, **plan: Any) -> Posterior: ...
+@overload
+def recorded(model: BART, design: Design, **plan: Any) -> BARTPosterior: ...
+def recorded(model: Any, design: Design, **plan: Any) -> Any:
     """What `sample` gives; a study that was interrupted has no outcome."""
     posterior = sample(model, design, progress=False, **plan)
     if posterior.draws < plan["draws"]:
