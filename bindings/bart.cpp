@@ -33,9 +33,10 @@ void bind_bart(nb::module_& module) {
       .def(
           "__init__",
           [](SumModel* self, GrowTree prior, std::size_t trees, double leaf_sd, std::vector<MoveShare> moves, double nu, double lambda, double power,
-             bool sparse, double unit) { new (self) SumModel{{std::move(prior), trees, leaf_sd}, std::move(moves), {nu, lambda}, power, sparse, unit}; },
-          nb::arg("prior"), nb::arg("trees"), nb::arg("leaf_sd"), nb::arg("moves"), nb::arg("nu"), nb::arg("scale"), nb::arg("power"), nb::arg("sparse"),
-          nb::arg("unit"));
+             std::uint32_t grow_sweeps, bool sparse,
+             double unit) { new (self) SumModel{{std::move(prior), trees, leaf_sd}, std::move(moves), {nu, lambda}, power, grow_sweeps, sparse, unit}; },
+          nb::arg("prior"), nb::arg("trees"), nb::arg("leaf_sd"), nb::arg("moves"), nb::arg("nu"), nb::arg("scale"), nb::arg("power"), nb::arg("grow_sweeps"),
+          nb::arg("sparse"), nb::arg("unit"));
 
   nb::class_<SumResponse>(module, "SumResponse")
       .def_static(

@@ -188,6 +188,7 @@ class SumModel:
         nu: float,
         scale: float,
         power: float,
+        grow_sweeps: int,
         sparse: bool,
         unit: float,
     ) -> None: ...

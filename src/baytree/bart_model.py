@@ -24,6 +24,8 @@ AUTO = {"birth_death": 1.0, "change": 0.5}
 MOVES = ("birth_death", "change")
 SIGMAS = ("linear", "naive")
 STARTS = ("root", "grow")
+# How often every tree is grown to the data for a start.
+GROW_SWEEPS = 10
 # A residual spread below this share of the response's is taken to be this: a linear fit may leave nothing.
 LEAST_SHARE = 1e-3
 # Beyond these the response leaves the range of single precision.
@@ -185,6 +187,7 @@ class BART:
             nu=float(self.nu),
             scale=scale,
             power=float(self.power),
+            grow_sweeps=GROW_SWEEPS if self.start == "grow" else 0,
             sparse=self.prior.knowledge.sparse,
             unit=found.unit,
         )

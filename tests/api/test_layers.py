@@ -58,7 +58,7 @@ CORE_LAYERS = [
     {"prior/node_rules", "prior/path", "bart/sum_kernel", "bart/leaf_numbers", "bart/latent"},
     {"prior/grow_tree", "prior/node_table", "slp/lint", "slp/library", "bart/sum_predictor"},
     {"bart/backfit"},
-    {"bart/sparse"},
+    {"bart/sparse", "bart/grow_start"},
     {"bart/sum_chain"},
     {"prior/program_knowledge", "leaf_values", "proposal/move", "slp/reading", "slp/prelude"},
     {"slp/code"},

@@ -134,7 +134,7 @@ void Backfit::settle(const Target& target, Team& team) {
 // ---- a visit --------------------------------------------------------------------------------------------------------
 
 void Backfit::sweep(const Target& target, Stream& stream, Team& team) {
-  precision_ = target.precision;
+  set_precision(target.precision);
   for (std::size_t t = 0; t < trees_.size(); ++t) visit(t, target, stream, team);
   settle(target, team);
 }
@@ -500,6 +500,11 @@ bool Backfit::is_splittable(std::size_t t, const Proposal& proposal, bool right,
 }
 
 // ---- leaves ---------------------------------------------------------------------------------------------------------
+
+double Backfit::log_marginal(const LeafSums& leaf) const {
+  const double gain = 1.0 + precision_ * leaf_variance_ * leaf.weight, scaled = precision_ * leaf.sum;
+  return 0.5 * (scaled * scaled * leaf_variance_ / gain - std::log(gain));
+}
 
 double Backfit::draw_value(const LeafSums& leaf, Stream& stream) const {
   const double variance = leaf_variance_ / (1.0 + precision_ * leaf_variance_ * leaf.weight);

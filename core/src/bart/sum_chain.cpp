@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "baytree/bart/grow_start.hpp"
 #include "baytree/error.hpp"
 #include "baytree/numeric.hpp"
 
@@ -59,6 +60,16 @@ SumChain::SumChain(const Design& design, const SumResponse& response, const SumM
   for (const float weight : weight_) log_weight_ += std::log(static_cast<double>(weight));
   if (model.sparse) sparse_.emplace(design.columns.size());
   stored_.assign(sums * model.prior.trees, -1);
+  if (model.grow_sweeps > 0 && power_ > 0.0) grow(model.grow_sweeps, model.prior.tree);
+}
+
+void SumChain::grow(std::uint32_t sweeps, const GrowTree& prior) {
+  GrowStart start(design_, prior);
+  for (std::uint32_t i = 0; i < sweeps; ++i) {
+    if (classes_) draw_latents(*classes_, residual_, latent_, stream_);
+    for (std::size_t s = 0; s < sums_.size(); ++s) start.sweep(sums_[s], {residual_[s], weight_, power_ / (sigma_ * sigma_)}, stream_);
+    if (!classes_) draw_sigma();
+  }
 }
 
 void SumChain::run(std::uint64_t iterations, std::uint64_t thin, unsigned threads) {

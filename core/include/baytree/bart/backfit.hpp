@@ -37,6 +37,11 @@ struct SumPrior {
   double leaf_sd = 1.0;   // values are normal with mean 0
 };
 
+/// What a leaf knows of the residuals without its tree: their weighted sum, and the sum of the weights.
+struct LeafSums {
+  double sum = 0.0, weight = 0.0;
+};
+
 /// What the trees are fitted to.
 struct Target {
   std::span<float> residual;      // the response without the sum of the trees; kept so
@@ -66,6 +71,15 @@ class Backfit {
   template <class Visit>
   void for_each_split(std::size_t t, Visit visit);
 
+  std::size_t room() const { return most_leaves_; }  // the most leaves of a tree
+  LeafNumbers numbers(std::size_t t) { return {numbers_.data() + t * rows_, rows_}; }
+
+  /// The precision of the noise, on which the next two depend.
+  void set_precision(double precision) { precision_ = precision; }
+  /// The log marginal likelihood of a leaf, up to what does not depend on the tree.
+  double log_marginal(const LeafSums& leaf) const;
+  double draw_value(const LeafSums& leaf, Stream& stream) const;
+
   /// Visits every tree once.
   void sweep(const Target& target, Stream& stream, Team& team);
 
@@ -85,12 +99,6 @@ class Backfit {
   struct Places {
     std::size_t splittable = 0, twins = 0;  // leaves that may be split; splits of two leaves
   };
-  /// Sufficient statistics: of the residuals without this tree.
-  struct LeafSums {
-    double sum = 0.0, weight = 0.0;
-  };
-
-  std::span<std::uint8_t> numbers(std::size_t t) { return {numbers_.data() + t * rows_, rows_}; }
   void run(const Pass& pass, Team& team);
   Pass pass_over(std::size_t t, const Target& target);
   void settle(const Target& target, Team& team);
@@ -117,7 +125,6 @@ class Backfit {
   static Places places_of(const Nodes& nodes);
   static double log_birth_place(const Places& places);
   static double log_death_place(const Places& places);
-  double draw_value(const LeafSums& leaf, Stream& stream) const;
   double log_odds(std::uint32_t depth) const { return log_split_[depth] - log_stay_[depth]; }
   double log_stay(std::uint32_t depth, bool splittable) const { return splittable ? log_stay_[depth] : 0.0; }
 

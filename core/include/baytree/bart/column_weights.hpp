@@ -14,6 +14,7 @@ class ColumnWeights {
   explicit ColumnWeights(std::vector<double> log_weights) { set(std::move(log_weights)); }
 
   void set(std::vector<double> log_weights);
+  double log_weight(std::uint32_t column) const { return log_weights_[column]; }
 
   /// A column by its weight.
   std::uint32_t draw(Stream& stream) const;

@@ -21,10 +21,11 @@ struct NoisePrior {
 struct SumModel {
   SumPrior prior;
   std::vector<MoveShare> moves;
-  NoisePrior noise;     // of numbers
-  double power = 1.0;   // of the likelihood
-  bool sparse = false;  // the column weights are learned
-  double unit = 1.0;    // what the response was divided by, for its log-likelihood
+  NoisePrior noise;               // of numbers
+  double power = 1.0;             // of the likelihood
+  std::uint32_t grow_sweeps = 0;  // over trees that are grown to the data, for a start
+  bool sparse = false;            // the column weights are learned
+  double unit = 1.0;              // what the response was divided by, for its log-likelihood
 };
 
 /// What is to be explained. Numbers come without their centre and offset, in a unit in which they are about 1.
@@ -88,6 +89,7 @@ class SumChain {
 
  private:
   void run(std::uint64_t iterations, std::uint64_t thin, unsigned threads);
+  void grow(std::uint32_t sweeps, const GrowTree& prior);
   void iterate(Team& team);
   void draw_sigma();
   void record();
