@@ -28,6 +28,8 @@ from rich.box import MARKDOWN
 from rich.console import Console
 from rich.table import Table
 
+from baytree.words import counted
+
 from .bart_systems import PEERS, SYSTEMS, missing
 from .bart_trial import Trial
 
@@ -43,8 +45,8 @@ def trial(system: str, n: int, threads: int, seed: int, quick: bool) -> Trial:
     return Trial(system, n, threads, seed, start, seconds, warmup=length, draws=length)
 
 
-def run(trial: Trial) -> Figures:
-    """A trial's figures, from a child that has only as many processors as threads."""
+def run(trial: Trial) -> Figures | None:
+    """A trial's figures, from a child that has only as many processors as threads; None where it failed."""
     environment = dict(os.environ, JAX_PLATFORMS="cpu")
     for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
         environment[name] = str(trial.threads)
@@ -57,9 +59,11 @@ def run(trial: Trial) -> Figures:
         env=environment,
         stdout=subprocess.PIPE,
         text=True,
-        check=True,
         preexec_fn=lambda: os.sched_setaffinity(0, processors),
     )
+    if child.returncode:
+        print(f"{trial.system} ended with status {child.returncode}", file=sys.stderr)
+        return None
     return derived(json.loads(child.stdout.splitlines()[-1]), trial)
 
 
@@ -136,9 +140,11 @@ def main() -> None:
     for n in options.n:
         for threads in options.threads:
             for system in (name for name in options.systems if name not in lacking):
-                print(f"{system}, {n:,} rows, {threads} threads", file=sys.stderr)
-                repeats = [run(trial(system, n, threads, seed, options.quick)) for seed in range(options.seeds)]
-                results.setdefault((n, threads), {})[system] = mean(repeats)
+                print(f"{system}: {n:,} rows, {counted(threads, 'thread')}", file=sys.stderr)
+                trials = [trial(system, n, threads, seed, options.quick) for seed in range(options.seeds)]
+                repeats = [figures for one in trials if (figures := run(one)) is not None]
+                if repeats:
+                    results.setdefault((n, threads), {})[system] = mean(repeats)
     report(results)
 
 

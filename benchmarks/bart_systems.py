@@ -20,7 +20,7 @@ import subprocess
 import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -46,18 +46,17 @@ class Fit:
     f: Callable[[np.ndarray], np.ndarray]
 
 
-@dataclass
 class System:
     """A program that fits BART.
 
-    Attributes
+    Parameters
     ----------
     threads, seed : int
         To fit with.
     """
 
-    threads: int
-    seed: int
+    def __init__(self, threads: int, seed: int) -> None:
+        self.threads, self.seed = threads, seed
 
     @property
     def pid(self) -> int:
@@ -80,19 +79,15 @@ class System:
         """The prior standard deviation of a leaf's value."""
         return float(np.ptp(self.y) / (2 * K * np.sqrt(TREES)))
 
-    @cached_property
-    def _quantile(self) -> float:
-        from scipy.stats import chi2
-
-        return float(chi2.ppf(1 - QUANTILE, NU))
-
     @property
     def scale(self) -> float:
         """Lambda of sigma² ~ nu · lambda / χ²(nu)."""
+        from scipy.stats import chi2
+
         design = np.column_stack([np.ones(len(self.y)), self.X])
         solution = np.linalg.lstsq(design, self.y, rcond=None)[0]
         residual = self.y - design @ solution
-        return float(residual @ residual / (len(self.y) - design.shape[1]) * self._quantile / NU)
+        return float(residual @ residual / (len(self.y) - design.shape[1]) * chi2.ppf(1 - QUANTILE, NU) / NU)
 
 
 class Baytree(System):
@@ -199,7 +194,8 @@ class Bartz(System):
 class Dbarts(System):
     """The R package dbarts, in an R of its own that answers requests (``dbarts.R``)."""
 
-    def __post_init__(self) -> None:
+    def __init__(self, threads: int, seed: int) -> None:
+        super().__init__(threads, seed)
         self._folder = tempfile.TemporaryDirectory()
         command = ["Rscript", "--vanilla", str(Path(__file__).with_name("dbarts.R"))]
         self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)

@@ -1,4 +1,4 @@
-"""One system on one data set, measured in a process of its own: `benchmarks.bart` starts it and reads the JSON it prints.
+"""One system on one data set, measured in a process of its own, which `benchmarks.bart` starts; it prints JSON.
 
 Time and memory are read from /proc, as the system may be a process of another language. A sweep's time is the
 difference between two runs of different warm-up, both with one draw, so that set-up and what a program does with its
