@@ -64,6 +64,7 @@ def run(trial: Trial) -> Figures | None:
     if child.returncode:
         print(f"{trial.system} ended with status {child.returncode}", file=sys.stderr)
         return None
+    print(child.stdout.strip(), file=sys.stderr)
     return derived(json.loads(child.stdout.splitlines()[-1]), trial)
 
 
