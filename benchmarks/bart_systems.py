@@ -104,6 +104,7 @@ class Baytree(System):
             nu=NU,
             q=QUANTILE,
             sigma="linear",
+            min_leaf=MIN_LEAF,
             max_cuts=CUTS,
             chains=1,
             warmup=warmup,

@@ -40,7 +40,7 @@ class Trial:
     start : int
         The sweeps before those that are timed.
     seconds : float
-        How long the timed sweeps should take at least.
+        The processor time that the timed sweeps should take at least.
     warmup, draws : int
         Of the run for accuracy; without draws there is none.
     """
@@ -112,8 +112,8 @@ def sweep_time(system: System, start: int, seconds: float) -> tuple[Time, int]:
         return timed(system.pid, lambda: system.fit(warmup, 1))[0]
 
     short, sweeps = run(start), start
-    while (spent := run(start + sweeps) - short).wall < seconds:
-        sweeps = int(sweeps * min(50.0, max(2.0, 1.2 * seconds / max(spent.wall, 1e-3))))
+    while (spent := run(start + sweeps) - short).cpu < seconds:
+        sweeps = int(sweeps * min(50.0, max(2.0, 1.2 * seconds / max(spent.cpu, 0.01))))
     return spent / sweeps, sweeps
 
 
