@@ -155,6 +155,15 @@ class Stochtree(System):
 class Bartz(System):
     """The Python package bartz, on JAX, on the processor."""
 
+    # One device hardly uses a second thread; several, with rows divided among them, pay off for many rows only.
+    DIVIDED_ROWS = 100_000
+
+    def __init__(self, threads: int, seed: int) -> None:
+        super().__init__(threads, seed)
+        import jax
+
+        jax.config.update("jax_num_cpu_devices", threads)
+
     def compile(self, warmup: int, draws: int) -> None:
         # The loop's code depends on both lengths; a run of no sweep compiles it.
         self._run(warmup, draws, inner_loop_length=0)
@@ -170,6 +179,7 @@ class Bartz(System):
         from bartz.prepcovars import UniqueQuantileBinner
 
         root = np.sqrt(self.scale)
+        divided = self.threads > 1 and len(self.y) >= self.DIVIDED_ROWS and len(self.y) % self.threads == 0
         model = Bart(
             self.X.T,
             self.y.astype(np.float32),
@@ -184,6 +194,7 @@ class Bartz(System):
             n_burn=warmup,
             n_save=draws,
             num_chains=None,
+            num_data_devices=self.threads if divided else None,
             printevery=None,
             seed=self.seed,
             init_kw={"min_points_per_leaf": MIN_LEAF},
