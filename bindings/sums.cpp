@@ -1,5 +1,9 @@
 #include <nanobind/stl/optional.h>
 
+#include <string>
+
+#include "baytree/bart/class_probabilities.hpp"
+#include "baytree/bart/shap.hpp"
 #include "baytree/bart/sum_predictor.hpp"
 #include "baytree/error.hpp"
 #include "bindings.hpp"
@@ -21,16 +25,19 @@ struct BoundSumDraws {
   SumDraws draws;
 };
 
-/// Checks the arguments, makes room for `size(rows)` numbers and lets `fill` write them.
-template <class T, class Size, class Fill>
-nb::object predicted(const SumPredictor& predictor, const Array<std::uint32_t>& codes, const SumDraws& draws, Size size, Fill fill) {
+/// Checks the arguments, makes room for `per_row()` numbers a row and lets `fill` write them.
+template <class T, class PerRow, class Fill>
+nb::object predicted(const SumPredictor& predictor, const Array<std::uint32_t>& codes, const SumDraws& draws, PerRow per_row, Fill fill) {
   if (codes.ndim() != 2) throw InputError("codes: give a row of codes for each row of the table");
   const std::size_t rows = codes.shape(0);
   std::vector<T> out;
   {
     nb::gil_scoped_release release;
     predictor.check(draws, span_of(codes), rows);
-    out.resize(size(rows));
+    const std::size_t numbers = per_row();
+    if (numbers > 0 && rows > out.max_size() / numbers)
+      throw InputError("predict: " + std::to_string(rows) + " rows times " + std::to_string(numbers) + " numbers are too many; take fewer rows at once");
+    out.resize(rows * numbers);
     fill(rows, std::span<T>(out));
   }
   return to_numpy(std::move(out));
@@ -39,6 +46,19 @@ nb::object predicted(const SumPredictor& predictor, const Array<std::uint32_t>& 
 }  // namespace
 
 void bind_sums(nb::module_& module) {
+  module.def(
+      "class_probabilities",
+      [](const Array<double>& means) {
+        if (means.ndim() != 2 || means.shape(1) == 0) throw InputError("means: give a row of means, one of each class");
+        std::vector<double> out(means.size());
+        {
+          nb::gil_scoped_release release;
+          class_probabilities(span_of(means), means.shape(1), out);
+        }
+        return to_numpy(std::move(out));
+      },
+      nb::arg("means").noconvert(), "The probability of each of several normal variables of variance 1 to be the largest, row by row.");
+
   nb::class_<BoundSumDraws>(module, "SumDraws")
       .def(nb::init<const Array<std::int32_t>&, const Array<float>&, const std::optional<Array<float>>&, std::size_t>(), nb::arg("tree_index").noconvert(),
            nb::arg("values").noconvert(), nb::arg("bandwidths").noconvert().none() = nb::none(), nb::arg("outputs") = 1);
@@ -56,8 +76,7 @@ void bind_sums(nb::module_& module) {
           [](const SumPredictor& self, const Array<std::uint32_t>& codes, const BoundSumDraws& bound) {
             const SumDraws& draws = bound.draws;
             return predicted<float>(
-                self, codes, draws, [&](std::size_t rows) { return draws.sums() * rows; },
-                [&](std::size_t rows, std::span<float> out) { self.sums(draws, span_of(codes), rows, out); });
+                self, codes, draws, [&] { return draws.sums(); }, [&](std::size_t rows, std::span<float> out) { self.sums(draws, span_of(codes), rows, out); });
           },
           nb::arg("codes").noconvert(), nb::arg("draws"))
       .def(
@@ -65,8 +84,22 @@ void bind_sums(nb::module_& module) {
           [](const SumPredictor& self, const Array<std::uint32_t>& codes, const BoundSumDraws& bound) {
             const SumDraws& draws = bound.draws;
             return predicted<double>(
-                self, codes, draws, [&](std::size_t rows) { return draws.outputs * rows; },
+                self, codes, draws, [&] { return draws.outputs; },
                 [&](std::size_t rows, std::span<double> out) { self.mean(draws, span_of(codes), rows, out); });
+          },
+          nb::arg("codes").noconvert(), nb::arg("draws"))
+      .def(
+          "shapley",
+          [](const SumPredictor& self, const Array<std::uint32_t>& codes, const BoundSumDraws& bound) {
+            const SumDraws& draws = bound.draws;
+            std::vector<double> expected;
+            nb::object values = predicted<double>(
+                self, codes, draws, [&] { return draws.sums() * self.trees().columns(); },
+                [&](std::size_t rows, std::span<double> out) {
+                  expected.resize(draws.sums());
+                  shapley_values(self, draws, span_of(codes), rows, out, expected);
+                });
+            return nb::make_tuple(values, to_numpy(std::move(expected)));
           },
           nb::arg("codes").noconvert(), nb::arg("draws"));
 }

@@ -159,6 +159,8 @@ class Simd(Enum):
     avx2 = 1
     avx512 = 2
 
+def class_probabilities(means: np.ndarray) -> np.ndarray: ...
+
 class SumDraws:
     def __init__(
         self, tree_index: np.ndarray, values: np.ndarray, bandwidths: np.ndarray | None = None, outputs: int = 1
@@ -170,6 +172,7 @@ class SumPredictor:
     def simd(self) -> Simd: ...
     def sums(self, codes: np.ndarray, draws: SumDraws) -> np.ndarray: ...
     def mean(self, codes: np.ndarray, draws: SumDraws) -> np.ndarray: ...
+    def shapley(self, codes: np.ndarray, draws: SumDraws) -> tuple[np.ndarray, np.ndarray]: ...
 
 class SumMove(Enum):
     birth_death = 0

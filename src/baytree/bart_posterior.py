@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from . import _core, sum_prediction
 from .agreement import Rows, diagnose_series, spaced
 from .bart_model import BART
 from .bart_summary import BARTSummary, summarise
@@ -17,10 +16,10 @@ from .data import Schema
 from .diagnostics import Diagnostics
 from .errors import InputError
 from .explained import Explained
-from .native import native_columns
 from .plan import Plan
 from .sampled import Part, blocks_of
 from .storage import ModelReader
+from .sum_prediction import SumPrediction
 from .sums import Sums
 from .trees import Forest, Tree, rules_of
 
@@ -111,8 +110,8 @@ class BARTPosterior(Explained):
     # ---- prediction -----------------------------------------------------------------------------------------------
 
     @cached_property
-    def _predictor(self) -> _core.SumPredictor:
-        return _core.SumPredictor(native_columns(self.schema), self.mean.forest.arrays())
+    def _predictor(self) -> SumPrediction:
+        return SumPrediction(self.schema, self.mean, self.plan.seed, np.array(self.model.centre), self.sigma)
 
     def predict(self, X: Any, kind: str = "mean", prob: float = 0.9, offset: Any = None) -> np.ndarray:
         """Predict new rows, averaging over the draws.
@@ -133,11 +132,11 @@ class BARTPosterior(Explained):
         offset : array-like, optional
             What is added to the sum of trees of each row.
         """
-        return sum_prediction.predict(self, self.schema.encode(X), kind, prob, offset)
+        return self._predictor.predict(self.schema.encode(X), kind, prob, offset)
 
     def _drawn(self, codes: np.ndarray, draws: int | None) -> np.ndarray:
         chosen = spaced(np.arange(self.draws)[None], draws)[0]
-        fits = sum_prediction.draws_of(self, codes, chosen)
+        fits = replace(self._predictor, mean=self.mean.take(chosen)).predict(codes, "draws")
         return fits.reshape(-1, *fits.shape[2:])
 
     def _diagnose(self, rows: Rows | None, draws: int | None) -> Diagnostics:
@@ -229,7 +228,7 @@ class BARTPosterior(Explained):
         sums = self.mean
         if sums.tree_index.size == 0 or sums.tree_index.min() < 0 or sums.tree_index.max() >= len(sums.forest):
             raise InputError("draws refer to trees that are not there")
-        _ = self._predictor  # which looks at every tree
+        _ = self._predictor.predictor  # which looks at every tree
         if int(sums.leaves.sum()) != len(sums.values) or not np.isfinite(sums.values).all():
             raise InputError("leaf values are missing or no numbers")
         shape = (self.chains, self.draws)
@@ -253,11 +252,11 @@ class _Fits:
     """What evenly spaced draws predict, for the comparison of chains."""
 
     def __init__(self, posterior: BARTPosterior, draws: int | None) -> None:
-        self._posterior = posterior
-        self._chosen = spaced(np.arange(posterior.draws)[None], draws)[0]
-        self.chains, self.draws = posterior.chains, len(self._chosen)
+        chosen = spaced(np.arange(posterior.draws)[None], draws)[0]
+        self._prediction = replace(posterior._predictor, mean=posterior.mean.take(chosen))
+        self.chains, self.draws = posterior.chains, len(chosen)
 
     def predictions(self, codes: np.ndarray) -> Iterator[np.ndarray]:
         """Predictions in blocks of rows, shape (chains, draws, rows, width); of classes all but the last."""
-        fits = sum_prediction.draws_of(self._posterior, codes, self._chosen)
+        fits = self._prediction.predict(codes, "draws")
         yield fits[..., :-1] if fits.ndim == 4 else fits[..., None]

@@ -1,41 +1,257 @@
-"""Predictions from sums of trees."""
+"""Predictions from draws of sums of trees: numbers, and classes by the normal variables behind them."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 
 from . import _core
+from .data import Schema
+from .errors import InputError, unknown_choice
+from .native import native_columns
+from .prediction import BLOCK_NUMBERS, KINDS, NUMBER_KINDS, PREDICTION_KEY
+from .sums import Sums
 
-if TYPE_CHECKING:
-    from .bart_posterior import BARTPosterior
+# What is in memory at once of a sum: itself, and what is drawn and computed for it.
+NUMBERS_OF_A_SUM = 3
 
 
-def draws_of(posterior: BARTPosterior, codes: np.ndarray, chosen: np.ndarray) -> np.ndarray:
-    """E(y | x) of some draws of each chain, shape (chains, draws, rows); with classes one more axis."""
-    sums = posterior.mean
-    out = []
-    for chain in range(sums.chains):
-        for draw in chosen:
-            first, count = int(sums.first[chain, draw, 0]), int(sums.leaves[chain, draw].sum())
-            one = _core.SumDraws(
-                np.ascontiguousarray(sums.tree_index[chain, draw][None]), sums.values[first : first + count], None, 1
-            )
-            out.append(posterior._predictor.sums(np.ascontiguousarray(codes), one))
-    fits = np.array(out, dtype=float).reshape(sums.chains, len(chosen), len(codes)) + posterior.model.centre[0]
-    if posterior.schema.response.classes is None:
-        return fits
+class SumPredictor:
+    """Adds up the leaves that new rows fall into.
+
+    Parameters
+    ----------
+    schema : Schema
+        The columns.
+    sums : Sums
+        The draws.
+    outputs : int
+        How many sums a draw consists of, each of as many of its trees.
+    """
+
+    def __init__(self, schema: Schema, sums: Sums, outputs: int = 1) -> None:
+        self.outputs, self.draws = outputs, sums.chains * sums.draws
+        self._predictor = _core.SumPredictor(native_columns(schema), sums.forest.arrays())
+        index = np.ascontiguousarray(sums.tree_index.reshape(self.draws, sums.trees))
+        self._draws = _core.SumDraws(index, sums.values, sums.bandwidths, outputs)
+
+    def sums(self, codes: np.ndarray) -> np.ndarray:
+        """The sums of every draw, float32 of shape (all draws, outputs, rows)."""
+        return self._predictor.sums(codes, self._draws).reshape(self.draws, self.outputs, len(codes))
+
+    def mean(self, codes: np.ndarray) -> np.ndarray:
+        """Their mean over the draws, float64 of shape (outputs, rows); no draw is kept."""
+        return self._predictor.mean(codes, self._draws).reshape(self.outputs, len(codes))
+
+    def shapley(self, codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """What each column adds to the sums of every draw, and what these are expected to be of an unknown row.
+
+        Float64 of shapes (all draws, outputs, rows, columns) and (all draws, outputs).
+        """
+        values, expected = self._predictor.shapley(codes, self._draws)
+        shape = (self.draws, self.outputs)
+        return values.reshape(*shape, *codes.shape), expected.reshape(shape)
+
+    def row_blocks(self, rows: int, width: int = 1) -> Iterator[slice]:
+        """The rows in blocks of which `width` numbers for each sum of every draw fill bounded memory, at least one."""
+        step = max(1, BLOCK_NUMBERS // max(self.draws * self.outputs * width, 1))
+        for begin in range(0, max(rows, 1), step):
+            yield slice(begin, min(begin + step, rows))
+
+
+@dataclass(frozen=True, eq=False)
+class SumPrediction:
+    """What draws of sums of trees say about new rows.
+
+    A number is y = f(x) + ε with f the centre, the offset and the sum of the trees, and ε normal. Of two classes the
+    second has P = Φ(f); of more, each has a variable N(f_k, 1), and the largest is the class.
+
+    Attributes
+    ----------
+    schema : Schema
+        The columns and the response.
+    mean : Sums
+        The draws of f; with more than two classes, the trees of one class after those of another.
+    seed : int
+        Of the random numbers of new responses: those of a row depend on it and on the row's place alone.
+    centre : float or numpy.ndarray
+        What is added to f; with more than two classes, of each class.
+    sigma : numpy.ndarray or None
+        The standard deviation of ε in every draw, shape (chains, draws), where it is one for all rows.
+    variance : Sums or None
+        The draws of log σ²(x), where it depends on the row.
+    """
+
+    schema: Schema
+    mean: Sums
+    seed: int
+    centre: float | np.ndarray = 0.0
+    sigma: np.ndarray | None = None
+    variance: Sums | None = None
+
+    @property
+    def classes(self) -> int | None:
+        """Number of classes; None where numbers are predicted."""
+        names = self.schema.response.classes
+        return None if names is None else len(names)
+
+    @property
+    def outputs(self) -> int:
+        """Number of sums of each draw."""
+        return 1 if self.classes is None or self.classes <= 2 else self.classes
+
+    @cached_property
+    def predictor(self) -> SumPredictor:
+        """Adds up the trees of f."""
+        return SumPredictor(self.schema, self.mean, self.outputs)
+
+    @cached_property
+    def _variance(self) -> SumPredictor | None:
+        return None if self.variance is None else SumPredictor(self.schema, self.variance)
+
+    def predict(
+        self, codes: np.ndarray, kind: str = "mean", prob: float = 0.9, offset: Any = None, first: int = 0
+    ) -> np.ndarray:
+        """Predict new rows, averaging over the draws.
+
+        Parameters
+        ----------
+        codes : numpy.ndarray of uint32, shape (rows, columns)
+            The rows, encoded.
+        kind : {"mean", "interval", "draws", "predictive", "predictive_interval"}
+            ``"mean"``: the posterior mean of E(y | x), shape (rows,); with classes their probabilities, (rows,
+            classes).
+            ``"interval"``: an equal-tailed credible interval of the same quantity, with a last axis of 2.
+            ``"draws"``: its draws, with leading axes (chains, draws).
+            ``"predictive"``: draws of a new y, shape (chains, draws, rows); with classes, positions in the classes.
+            ``"predictive_interval"``: of numbers, an equal-tailed interval of a new y.
+        prob : float
+            The probability of an interval.
+        offset : array-like of shape (rows,) or None
+            What is added to f, of numbers or two classes.
+        first : int
+            The place of the first row in a longer table of which this is a part.
+        """
+        kinds = NUMBER_KINDS if self.classes is None else KINDS
+        if kind not in kinds:
+            raise unknown_choice("kind of prediction", kind, kinds)
+        if not 0 < prob < 1:
+            raise InputError(f"prob={prob!r}: choose a probability between 0 and 1")
+        added = self._offset(offset, len(codes))
+        if kind == "mean" and self.classes is None:
+            return self.predictor.mean(codes)[0] + (self.centre + added)
+        take = self._new_responses if kind.startswith("predictive") else self._values
+        blocks = (
+            take(codes[rows], added[rows], first + rows.start)
+            for rows in self.predictor.row_blocks(len(codes), NUMBERS_OF_A_SUM)
+        )
+        if kind == "mean":
+            return np.concatenate([block.mean(axis=0) for block in blocks])
+        if kind.endswith("interval"):
+            tails = [(1 - prob) / 2, (1 + prob) / 2]
+            return np.concatenate([np.moveaxis(np.quantile(block, tails, axis=0), 0, -1) for block in blocks])
+        draws = np.concatenate(list(blocks), axis=1)
+        return draws.reshape(self.mean.chains, self.mean.draws, *draws.shape[1:])
+
+    def stream(
+        self, tables: Iterable[Any], kind: str = "mean", prob: float = 0.9, offsets: Iterable[Any] | None = None
+    ) -> Iterator[np.ndarray]:
+        """Predict a table that comes in parts; together they give what `predict` gives of the whole.
+
+        Parameters
+        ----------
+        tables : iterable of paths, frames or arrays
+            The parts, of any number of rows.
+        kind, prob
+            As in `predict`.
+        offsets : iterable of array-likes or None
+            The offset of each part.
+        """
+        first = 0
+        pairs = ((table, None) for table in tables) if offsets is None else zip(tables, offsets, strict=True)
+        for table, offset in pairs:
+            codes = self.schema.encode(table)
+            yield self.predict(codes, kind, prob, offset, first)
+            first += len(codes)
+
+    def _offset(self, offset: Any, rows: int) -> np.ndarray:
+        if offset is None:
+            return np.zeros(rows)
+        if self.outputs > 1:
+            raise InputError(f"offset: with {self.outputs} classes there is no sum to add it to; leave it out")
+        added = np.asarray(offset, dtype=np.float64)
+        if added.shape != (rows,):
+            raise InputError(f"offset: shape {added.shape} for {rows:,} rows; give one number a row")
+        if not np.isfinite(added).all():
+            raise InputError("offset: not all of it are numbers; fill in what is missing")
+        return added
+
+    def _fits(self, codes: np.ndarray, added: np.ndarray) -> np.ndarray:
+        """What f is, shape (all draws, outputs, rows)."""
+        centre = np.reshape(self.centre, (-1, 1))
+        return self.predictor.sums(codes) + (centre + added)
+
+    def _values(self, codes: np.ndarray, added: np.ndarray, first: int) -> np.ndarray:
+        """E(y | x) of each draw and row, or the class probabilities with a last axis of classes."""
+        fits = self._fits(codes, added)
+        if self.classes is None:
+            return fits[:, 0]
+        return two_class_probabilities(fits[:, 0]) if self.outputs == 1 else largest_probabilities(fits)
+
+    def _new_responses(self, codes: np.ndarray, added: np.ndarray, first: int) -> np.ndarray:
+        """A new y for each draw and row."""
+        fits = self._fits(codes, added)
+        variables = fits + self._deviations(codes) * self._normals(first, len(codes))
+        if self.classes is None:
+            return variables[:, 0]
+        return (variables[:, 0] > 0).astype(np.int64) if self.outputs == 1 else variables.argmax(axis=1)
+
+    def _deviations(self, codes: np.ndarray) -> np.ndarray | float:
+        """The standard deviations of the variables, as they fit to the shape (all draws, outputs, rows)."""
+        if self._variance is not None:
+            return np.exp(0.5 * self._variance.sums(codes).astype(np.float64))
+        return 1.0 if self.sigma is None else np.reshape(self.sigma, (-1, 1, 1))
+
+    def _normals(self, first: int, rows: int) -> np.ndarray:
+        """Standard normal numbers, shape (all draws, outputs, rows).
+
+        Every row has a stretch of the generator's counter to itself, and every number takes one uniform one; so a row
+        gets the same numbers whatever the blocks.
+        """
+        from scipy.special import ndtri
+
+        # A step of the counter gives four numbers.
+        steps = -(-self.predictor.draws * self.outputs // 4)
+        key = np.array([self.seed, PREDICTION_KEY], dtype=np.uint64)
+        bits = np.random.Philox(key=key, counter=first * steps).random_raw(rows * steps * 4).reshape(rows, steps * 4)
+        # 52 bits and a half of the last: inside (0, 1), and exact.
+        uniform = ((bits[:, : self.predictor.draws * self.outputs] >> 12) + 0.5) * 2.0**-52
+        return np.moveaxis(ndtri(uniform).reshape(rows, self.predictor.draws, self.outputs), 0, -1)
+
+
+def two_class_probabilities(fits: np.ndarray) -> np.ndarray:
+    """The probabilities of both classes, 1 − Φ(f) and Φ(f), with a last axis of 2."""
     from scipy.special import ndtr
 
     return np.stack([ndtr(-fits), ndtr(fits)], axis=-1)
 
 
-def predict(posterior: BARTPosterior, codes: np.ndarray, kind: str, prob: float, offset: Any) -> np.ndarray:
-    """A stand-in."""
-    fits = draws_of(posterior, codes, np.arange(posterior.draws))
-    if kind == "mean":
-        return fits.mean(axis=(0, 1))
-    if kind == "interval":
-        return np.moveaxis(np.quantile(fits, [(1 - prob) / 2, (1 + prob) / 2], axis=(0, 1)), 0, -1)
-    return fits
+def largest_probabilities(fits: np.ndarray) -> np.ndarray:
+    """P(k) of variables N(f_k, 1) of which the largest is the class.
+
+    Parameters
+    ----------
+    fits : numpy.ndarray, shape (draws, classes, rows)
+        Their means.
+
+    Returns
+    -------
+    numpy.ndarray
+        Shape (draws, rows, classes).
+    """
+    means = np.ascontiguousarray(np.moveaxis(fits, 1, -1))
+    return _core.class_probabilities(means.reshape(-1, means.shape[-1])).reshape(means.shape)

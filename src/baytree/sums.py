@@ -60,3 +60,21 @@ class Sums:
         """Where the values of every tree of every draw begin, shape (chains, draws, trees)."""
         leaves = self.leaves.ravel()
         return (np.cumsum(leaves) - leaves).reshape(self.tree_index.shape)
+
+    def take(self, draws: np.ndarray) -> Sums:
+        """Some of the draws of each chain, in the order given."""
+        # Of a tree there is one split fewer than leaves, so its splits begin that many places earlier.
+        first, count = self.first[:, draws, 0], self.leaves[:, draws].sum(axis=2)
+        before = np.arange(self.tree_index.size).reshape(self.tree_index.shape)[:, draws, 0]
+        return Sums(
+            self.forest,
+            np.ascontiguousarray(self.tree_index[:, draws]),
+            _parts(self.values, first, count),
+            None if self.bandwidths is None else _parts(self.bandwidths, first - before, count - self.trees),
+        )
+
+
+def _parts(array: np.ndarray, first: np.ndarray, count: np.ndarray) -> np.ndarray:
+    """The given stretches of an array, one after the other."""
+    ends = zip(first.ravel().tolist(), count.ravel().tolist(), strict=True)
+    return np.concatenate([array[:0], *(array[begin : begin + size] for begin, size in ends)])

@@ -27,7 +27,7 @@ PYTHON_LAYERS = [
     {"agreement", "datatree", "sum_prediction"},
     {"sampled"},
     {"explained"},
-    {"posterior", "bart_posterior"},
+    {"posterior", "bart_posterior", "shapley"},
     {"families"},
     {"sampling", "estimators"},
     {"cart", "bart", "permutation"},
@@ -37,11 +37,13 @@ PYTHON_LAYERS = [
 ]
 
 CORE_LAYERS = [
-    {"error", "numeric", "vocabulary", "rounds", "simd"},
+    {"error", "numeric", "vocabulary", "rounds", "simd", "bart/gate"},
     {"rng"},
     {
         "design",
         "ladder",
+        "bart/pass",
+        "bart/class_probabilities",
         "slp/term",
         "slp/characters",
         "slp/operators",
@@ -54,10 +56,10 @@ CORE_LAYERS = [
     {"partition", "forest", "slp/lexer"},
     {"admissible", "draws", "monotone", "leaf/categorical", "leaf/gaussian", "slp/parser"} | {"bart/sum_trees"},
     {"knowledge", "slp/program", "slp/arithmetic", "slp/writer", "slp/store", "bart/code_block"}
-    | {"bart/pass", "bart/team", "bart/column_weights"},
-    {"prior/node_rules", "prior/path", "bart/sum_kernel", "bart/leaf_numbers", "bart/latent"},
+    | {"bart/team", "bart/column_weights"},
+    {"prior/node_rules", "prior/path", "bart/sum_kernel", "bart/leaf_numbers", "bart/latent", "bart/soft_kernel"},
     {"prior/grow_tree", "prior/node_table", "slp/lint", "slp/library", "bart/sum_predictor"},
-    {"bart/backfit"},
+    {"bart/backfit", "bart/shap"},
     {"bart/sparse", "bart/grow_start"},
     {"bart/sum_chain"},
     {"prior/program_knowledge", "leaf_values", "proposal/move", "slp/reading", "slp/prelude"},

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import combinations
+from math import comb
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import expit
 
 from baytree import _core
 from baytree.trees import Forest, Rule, forest_from_lists, rules_of
@@ -180,3 +183,79 @@ def sums_by_walking(sums: RandomSums, codes: NDArray[np.uint32]) -> NDArray[np.f
     for draw, output, tree, values, _ in sums.trees():
         out[draw, output] += sums.values[values][leaf[tree]]
     return out
+
+
+def right_shares(
+    sums: RandomSums, tree: int, codes: Sequence[int], bandwidths: NDArray[np.float32] | None
+) -> list[float]:
+    """Which share of a row goes right at each node of a tree: by the rule, or by its gate given bandwidths."""
+    rules, rows = rules_of(sums.forest, tree), sums.forest.rows[sums.forest.nodes(tree)]
+    end = ends(rules)
+    shares = []
+    for node, rule in enumerate(rules):
+        if rule is None:
+            shares.append(0.0)
+            continue
+        column, code = sums.columns[rule.feature], codes[rule.feature]
+        share = float(goes_right(column, rule, code, rows[node + 1], rows[end[node + 1]]))
+        asks_missing = rule.cut == column.observed - 1
+        if bandwidths is not None and code < column.observed and not column.categorical and not asks_missing:
+            bandwidth = float(bandwidths[sum(other is not None for other in rules[:node])])
+            distance = (code + 0.5) / column.observed - (rule.cut + 1) / column.observed
+            share = float(expit(distance / bandwidth))
+        shares.append(share)
+    return shares
+
+
+def known_value(
+    sums: RandomSums, tree: int, values: NDArray[np.float32], shares: Sequence[float], known: Container[int]
+) -> float:
+    """What one tree expects where only some columns are known; `shares` says which share of the row goes right."""
+    rules, rows = rules_of(sums.forest, tree), sums.forest.rows[sums.forest.nodes(tree)].astype(float)
+    end = ends(rules)
+
+    def value(node: int) -> float:
+        rule = rules[node]
+        if rule is None:
+            return float(values[sum(other is None for other in rules[:node])])
+        left, right = node + 1, end[node + 1]
+        share = shares[node] if rule.feature in known else rows[right] / (rows[left] + rows[right])
+        return (1 - share) * value(left) + share * value(right)
+
+    return value(0)
+
+
+def soft_sums_by_walking(sums: RandomSums, codes: NDArray[np.uint32]) -> NDArray[np.float64]:
+    """The sums of every draw and output where rules are soft, shape (draws, outputs, rows)."""
+    assert sums.bandwidths is not None
+    out = np.zeros((len(sums.tree_index), sums.outputs, len(codes)))
+    every = range(len(sums.columns))
+    for draw, output, tree, values, bandwidths in sums.trees():
+        for i, row in enumerate(codes.tolist()):
+            shares = right_shares(sums, tree, row, sums.bandwidths[bandwidths])
+            out[draw, output, i] += known_value(sums, tree, sums.values[values], shares, every)
+    return out
+
+
+def shapley_by_subsets(sums: RandomSums, codes: NDArray[np.uint32]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Shapley values from their definition, over all subsets of all columns, and what is expected of an unknown row.
+
+    Shapes (draws, outputs, rows, columns) and (draws, outputs).
+    """
+    columns = range(len(sums.columns))
+    subsets = [frozenset(subset) for size in range(len(columns) + 1) for subset in combinations(columns, size)]
+    out = np.zeros((len(sums.tree_index), sums.outputs, len(codes), len(columns)))
+    expected = np.zeros(out.shape[:2])
+    for draw, output, tree, at, widths in sums.trees():
+        values = sums.values[at]
+        bandwidths = None if sums.bandwidths is None else sums.bandwidths[widths]
+        expected[draw, output] += known_value(sums, tree, values, [], ())
+        for i, row in enumerate(codes.tolist()):
+            shares = right_shares(sums, tree, row, bandwidths)
+            worth = {known: known_value(sums, tree, values, shares, known) for known in subsets}
+            for column in columns:
+                for known in subsets:
+                    if column not in known:
+                        weight = 1 / (len(columns) * comb(len(columns) - 1, len(known)))
+                        out[draw, output, i, column] += weight * (worth[known | {column}] - worth[known])
+    return out, expected

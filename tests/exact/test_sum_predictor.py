@@ -113,8 +113,8 @@ def test_rows_beyond_any_memory() -> None:
     predictor = _core.SumPredictor(_core.Design(0), forest)
     draws = _core.SumDraws(np.zeros((64, 1), "i4"), np.ones(64, "f4"))
     assert predictor.mean(np.empty((3, 0), "u4"), draws).tolist() == [1, 1, 1]
-    with pytest.raises(bt.InputError, match="too many; predict fewer rows"):
-        predictor.sums(np.empty((2**58, 0), "u4"), draws)
+    with pytest.raises(bt.InputError, match="too many; take fewer rows"):
+        predictor.sums(np.empty((2**60, 0), "u4"), draws)
 
 
 def test_trees_that_are_too_large_or_broken() -> None:

@@ -23,7 +23,8 @@ template <std::size_t Width>
 }
 
 template <std::size_t Width>
-[[gnu::always_inline]] inline void find_leaves(const SumTrees& trees, std::size_t tree, const CodeBlock& block, std::size_t rows, Lane<std::uint8_t>& leaf) {
+[[gnu::always_inline]] inline void find_leaves(const SumTrees& trees, std::size_t tree, const CodeBlock& block, Lane<std::uint8_t>& leaf) {
+  const std::size_t rows = block.padded_rows();
   std::memset(leaf.data(), 0, rows);
   for (const SumSplit& split : trees.splits(tree)) {
     if (!block.is_wide(split.column)) {
@@ -40,9 +41,7 @@ template <std::size_t Width>
   }
 }
 
-void find_leaves_plain(const SumTrees& trees, std::size_t tree, const CodeBlock& block, std::size_t rows, Lane<std::uint8_t>& leaf) {
-  find_leaves<16>(trees, tree, block, rows, leaf);
-}
+void find_leaves_plain(const SumTrees& trees, std::size_t tree, const CodeBlock& block, Lane<std::uint8_t>& leaf) { find_leaves<16>(trees, tree, block, leaf); }
 
 void add_values_plain(std::span<const float> values, const Lane<std::uint8_t>& leaf, std::size_t rows, Lane<float>& sum) {
   for (std::size_t row = 0; row < rows; ++row) sum[row] += values[leaf[row]];
@@ -50,8 +49,8 @@ void add_values_plain(std::span<const float> values, const Lane<std::uint8_t>& l
 
 #if defined(__x86_64__)
 
-BAYTREE_AVX2 void find_leaves_avx2(const SumTrees& trees, std::size_t tree, const CodeBlock& block, std::size_t rows, Lane<std::uint8_t>& leaf) {
-  find_leaves<32>(trees, tree, block, rows, leaf);
+BAYTREE_AVX2 void find_leaves_avx2(const SumTrees& trees, std::size_t tree, const CodeBlock& block, Lane<std::uint8_t>& leaf) {
+  find_leaves<32>(trees, tree, block, leaf);
 }
 
 BAYTREE_AVX2 void add_values_avx2(std::span<const float> values, const Lane<std::uint8_t>& leaf, std::size_t rows, Lane<float>& sum) {
@@ -66,8 +65,8 @@ BAYTREE_AVX2 void add_values_avx2(std::span<const float> values, const Lane<std:
   }
 }
 
-BAYTREE_AVX512 void find_leaves_avx512(const SumTrees& trees, std::size_t tree, const CodeBlock& block, std::size_t rows, Lane<std::uint8_t>& leaf) {
-  find_leaves<64>(trees, tree, block, rows, leaf);
+BAYTREE_AVX512 void find_leaves_avx512(const SumTrees& trees, std::size_t tree, const CodeBlock& block, Lane<std::uint8_t>& leaf) {
+  find_leaves<64>(trees, tree, block, leaf);
 }
 
 BAYTREE_AVX512 void add_values_avx512(std::span<const float> values, const Lane<std::uint8_t>& leaf, std::size_t rows, Lane<float>& sum) {

@@ -28,9 +28,9 @@ SumTrees::SumTrees(const ForestView& forest, std::span<const Column> columns) : 
   std::vector<std::uint32_t> place(columns.size(), 0);  // of each column among those asked about, counted from 1
   for (std::size_t tree = 0; tree < forest.begin.size(); ++tree) {
     const Nodes nodes = unpack_tree(forest, tree, columns);
-    if (nodes.size() / 2 + 1 > max_sum_leaves)
+    if (nodes.size() / 2 + 1 > most_leaves)
       throw InputError("tree " + std::to_string(tree) + ": " + std::to_string(nodes.size() / 2 + 1) + " leaves; a tree of a sum has at most " +
-                       std::to_string(max_sum_leaves));
+                       std::to_string(most_leaves));
     add_tree(nodes, columns, place);
   }
 }
@@ -46,11 +46,14 @@ void SumTrees::add_tree(const Nodes& nodes, std::span<const Column> columns, std
     const Rule& rule = nodes[i].rule;
     const Column& column = columns[rule.feature];
     if (place[rule.feature] == 0) {
-      asked_.push_back({rule.feature, column.missing_code(), column.missing_code() > std::numeric_limits<std::uint8_t>::max()});
+      asked_.push_back({rule.feature, column.missing_code(), column.categorical, column.missing_code() > std::numeric_limits<std::uint8_t>::max()});
       place[rule.feature] = static_cast<std::uint32_t>(asked_.size());
     }
     const std::size_t left = left_child(i), right = right_child(nodes, i), range = ranges_.size();
-    add_ranges(column, rule, missing_goes_left(column, rule, nodes[left].rows(), nodes[right].rows()), ranges_);
+    const Row left_rows = nodes[left].rows(), right_rows = nodes[right].rows();
+    add_ranges(column, rule, missing_goes_left(column, rule, left_rows, right_rows), ranges_);
+    const double rows = static_cast<double>(left_rows) + right_rows;
+    right_rows_.push_back(rows > 0 ? right_rows / rows : 0.5);
     splits_.push_back({place[rule.feature] - 1, static_cast<std::uint32_t>(range), static_cast<std::uint8_t>(ranges_.size() - range), first,
                        static_cast<std::uint8_t>(first + leaves(left)), static_cast<std::uint8_t>(first + leaves(i))});
   }

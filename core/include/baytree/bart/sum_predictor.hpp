@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <span>
 
+#include "baytree/bart/soft_kernel.hpp"
 #include "baytree/bart/sum_kernel.hpp"
 #include "baytree/bart/sum_trees.hpp"
 #include "baytree/simd.hpp"
@@ -15,7 +16,7 @@ class SumPredictor {
  public:
   /// Throws InputError where the arrays are not whole trees of these columns.
   SumPredictor(const ForestView& forest, std::span<const Column> columns, Simd widest = Simd::avx512)
-      : trees_(forest, columns), simd_(best_simd(widest)), kernel_(sum_kernel(simd_)) {}
+      : trees_(forest, columns), simd_(best_simd(widest)), kernel_(sum_kernel(simd_)), soft_kernel_(soft_kernel(simd_)) {}
 
   const SumTrees& trees() const { return trees_; }
   Simd simd() const { return simd_; }
@@ -29,9 +30,14 @@ class SumPredictor {
   void mean(const SumDraws& draws, std::span<const std::uint32_t> codes, std::size_t rows, std::span<double> out) const;
 
  private:
+  /// Calls take(sum, block of rows, number of the sum) for each of them.
+  template <class Take>
+  void add_up(const SumDraws& draws, std::span<const std::uint32_t> codes, std::size_t rows, Take take) const;
+
   SumTrees trees_;
   Simd simd_;
   SumKernel kernel_;
+  SoftKernel soft_kernel_;
 };
 
 }  // namespace baytree

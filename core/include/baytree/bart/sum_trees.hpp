@@ -4,12 +4,10 @@
 #include <span>
 #include <vector>
 
+#include "baytree/bart/pass.hpp"
 #include "baytree/forest.hpp"
 
 namespace baytree {
-
-/// Leaves of a tree of a sum are numbered by bytes.
-inline constexpr std::size_t max_sum_leaves = 255;
 
 /// Codes low … low + span.
 struct CodeRange {
@@ -19,6 +17,7 @@ struct CodeRange {
 /// A column that some tree asks about. Codes from `missing` on are missing.
 struct AskedColumn {
   std::uint32_t feature, missing;
+  bool categorical;
   bool wide;  // its codes do not fit into a byte
 };
 
@@ -55,6 +54,8 @@ class SumTrees {
   std::size_t leaves(std::size_t tree) const { return begin_[tree + 1] - begin_[tree] + 1; }
   std::span<const SumSplit> splits(std::size_t tree) const { return {splits_.data() + begin_[tree], begin_[tree + 1] - begin_[tree]}; }
   std::span<const CodeRange> ranges(const SumSplit& split) const { return {ranges_.data() + split.ranges, split.range_count}; }
+  /// The shares of a split's training rows that go right, of all splits of a tree; a half where there were no rows.
+  std::span<const double> right_rows(std::size_t tree) const { return {right_rows_.data() + begin_[tree], begin_[tree + 1] - begin_[tree]}; }
 
   /// Throws InputError where the draws are not sums of these trees.
   void check(const SumDraws& draws) const;
@@ -66,6 +67,7 @@ class SumTrees {
   std::vector<AskedColumn> asked_;
   std::vector<SumSplit> splits_;
   std::vector<CodeRange> ranges_;
+  std::vector<double> right_rows_;
   std::vector<std::size_t> begin_{0};  // the first split of each tree, and one past the last
 };
 

@@ -1,0 +1,251 @@
+"""Predictions from draws of sums of trees, as a posterior makes them."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+import polars as pl
+import pytest
+from exact.sums import Column, RandomSums, random_sums, sums_by_walking
+from scipy import stats
+
+import baytree as bt
+from baytree import sum_prediction
+from baytree.data import Schema
+from baytree.shapley import shapley
+from baytree.sum_prediction import SumPrediction, SumPredictor, largest_probabilities
+from baytree.sums import Sums
+
+CHAINS, DRAWS = 2, 12
+RESPONSES = ("number", "two classes", "four classes")
+
+
+def frame(rows: int, seed: int = 0) -> pl.DataFrame:
+    generator = np.random.default_rng(seed)
+    return pl.DataFrame(
+        {
+            "size": np.where(generator.random(rows) < 0.2, np.nan, generator.normal(size=rows)).round(1),
+            "colour": generator.choice(["red", "green", "blue", None], rows).tolist(),
+            "smoker": generator.random(rows) < 0.5,
+        }
+    )
+
+
+def columns_of(schema: Schema) -> list[Column]:
+    return [Column(column.kind == "categorical", column.observed, column.has_missing) for column in schema.columns]
+
+
+def random_prediction(response: str, draws: int = DRAWS, soft: bool = False) -> tuple[SumPrediction, RandomSums]:
+    """A prediction from random trees over a real table, and the trees for a walk."""
+    generator = np.random.default_rng(1)
+    y = {
+        "number": generator.normal(size=100),
+        "two classes": generator.choice(["no", "yes"], 100),
+        "four classes": generator.choice(list("abcd"), 100),
+    }[response]
+    task = "regression" if response == "number" else "classification"
+    schema = bt.make_design(frame(100), y, task=task).schema
+    outputs = 4 if response == "four classes" else 1
+    sizes = [1, 2, 3, 4, 2, 3, 2, 2]
+    drawn = random_sums(sizes, CHAINS * draws, generator, columns=columns_of(schema), outputs=outputs, soft=soft)
+    mean = Sums(drawn.forest, drawn.tree_index.reshape(CHAINS, draws, -1), drawn.values, drawn.bandwidths)
+    prediction = SumPrediction(schema, mean, seed=7, centre=np.array([0.3, -0.2, 0.0, 0.1]) if outputs == 4 else 0.5)
+    if response == "number":
+        prediction = replace(prediction, sigma=generator.uniform(0.5, 1.5, (CHAINS, draws)))
+    return prediction, drawn
+
+
+def fits(prediction: SumPrediction, drawn: RandomSums, codes: np.ndarray) -> np.ndarray:
+    """What f is by walking, shape (all draws, outputs, rows)."""
+    return sums_by_walking(drawn, codes) + np.reshape(prediction.centre, (-1, 1))
+
+
+def with_variance(prediction: SumPrediction) -> SumPrediction:
+    """The same with a forest for the variance."""
+    columns = columns_of(prediction.schema)
+    drawn = random_sums([2, 3, 2], CHAINS * DRAWS, np.random.default_rng(2), columns=columns)
+    variance = Sums(drawn.forest, drawn.tree_index.reshape(CHAINS, DRAWS, -1), drawn.values)
+    return replace(prediction, sigma=None, variance=variance)
+
+
+def test_numbers() -> None:
+    prediction, drawn = random_prediction("number")
+    table, offset = frame(150, seed=3), np.linspace(-1, 1, 150)
+    codes = prediction.schema.encode(table)
+    expected = fits(prediction, drawn, codes)[:, 0] + offset
+    assert np.allclose(prediction.predict(codes, offset=offset), expected.mean(axis=0), rtol=0, atol=1e-12)
+    draws = prediction.predict(codes, "draws", offset=offset)
+    assert np.array_equal(draws, expected.reshape(CHAINS, DRAWS, 150))
+    interval = prediction.predict(codes, "interval", 0.5, offset)
+    assert np.allclose(interval, np.quantile(expected, [0.25, 0.75], axis=0).T)
+
+
+@pytest.mark.parametrize("response", RESPONSES[1:])
+def test_classes(response: str) -> None:
+    prediction, drawn = random_prediction(response)
+    codes = prediction.schema.encode(frame(60, seed=3))
+    f = fits(prediction, drawn, codes)
+    if response == "two classes":
+        expected = np.stack([stats.norm.cdf(-f[:, 0]), stats.norm.cdf(f[:, 0])], axis=-1)
+    else:
+        expected = largest_probabilities(f)
+    classes = expected.shape[-1]
+    assert np.allclose(prediction.predict(codes), expected.mean(axis=0))
+    assert np.allclose(prediction.predict(codes, "draws"), expected.reshape(CHAINS, DRAWS, 60, classes))
+    interval = prediction.predict(codes, "interval", 0.8)
+    assert np.allclose(interval, np.moveaxis(np.quantile(expected, [0.1, 0.9], axis=0), 0, -1))
+    assert interval.shape == (60, classes, 2)
+
+
+def test_an_offset_moves_two_classes() -> None:
+    prediction, drawn = random_prediction("two classes")
+    codes = prediction.schema.encode(frame(60, seed=3))
+    offset = np.linspace(-2, 2, 60)
+    expected = stats.norm.cdf(fits(prediction, drawn, codes)[:, 0] + offset).mean(axis=0)
+    assert np.allclose(prediction.predict(codes, offset=offset)[:, 1], expected)
+
+
+def test_soft_rules_are_soft() -> None:
+    soft, _ = random_prediction("number", soft=True)
+    hard = replace(soft, mean=replace(soft.mean, bandwidths=None))
+    codes = soft.schema.encode(frame(60))
+    assert not np.allclose(soft.predict(codes), hard.predict(codes))
+
+
+# ---- new responses -----------------------------------------------------------------------------------------------
+
+
+def standard(prediction: SumPrediction, codes: np.ndarray, deviation: np.ndarray) -> float:
+    """How likely the new responses are, standardised, if they are standard normal."""
+    new, mean = (prediction.predict(codes, kind).reshape(CHAINS * DRAWS, -1) for kind in ("predictive", "draws"))
+    return float(stats.kstest(((new - mean) / deviation).ravel(), "norm").pvalue)
+
+
+def test_new_numbers_have_the_noise_of_their_draw() -> None:
+    prediction, _ = random_prediction("number")
+    assert prediction.sigma is not None
+    codes, sigma = prediction.schema.encode(frame(2000, seed=4)), prediction.sigma.reshape(-1, 1)
+    assert standard(prediction, codes, sigma) > 0.001
+    assert standard(prediction, codes, 0.9 * sigma) < 1e-6
+    assert standard(prediction, codes, np.roll(sigma, 1, axis=0)) < 1e-6
+
+
+def test_new_numbers_have_the_variance_of_their_row() -> None:
+    prediction = with_variance(random_prediction("number")[0])
+    codes = prediction.schema.encode(frame(2000, seed=4))
+    assert prediction.variance is not None
+    log_variance = SumPredictor(prediction.schema, prediction.variance).sums(codes)[:, 0]
+    assert standard(prediction, codes, np.exp(log_variance / 2)) > 0.001
+    assert standard(prediction, codes, np.exp(log_variance)) < 1e-6
+    assert standard(prediction, codes, np.roll(np.exp(log_variance / 2), 1, axis=1)) < 1e-6
+
+
+def softmax(f: np.ndarray) -> np.ndarray:
+    odds = np.exp(np.moveaxis(f, 1, -1))
+    return odds / odds.sum(axis=-1, keepdims=True)
+
+
+def agreement(probability: np.ndarray, drawn: np.ndarray) -> float:
+    """How likely the classes drawn are, given their probabilities: by how often each was drawn where it was likely."""
+    statistic, cells = 0.0, 0
+    for k in range(probability.shape[-1]):
+        p, hit = probability[..., k].ravel(), (drawn == k).ravel()
+        for part in np.array_split(np.argsort(p), 5):
+            variance = (p[part] * (1 - p[part])).sum()
+            statistic += (hit[part].sum() - p[part].sum()) ** 2 / variance
+            cells += 1
+    return float(stats.chi2.sf(statistic, cells))
+
+
+@pytest.mark.parametrize("response", RESPONSES[1:])
+def test_new_classes_are_as_frequent_as_their_probabilities_say(response: str) -> None:
+    prediction, drawn = random_prediction(response, draws=100)
+    codes = prediction.schema.encode(frame(300, seed=5))
+    new = prediction.predict(codes, "predictive")
+    probability = prediction.predict(codes, "draws")
+    assert new.shape == (CHAINS, 100, 300)
+    assert agreement(probability, new) > 0.001
+    wrong: Callable[[np.ndarray], np.ndarray] = softmax
+    if response == "two classes":
+        wrong = lambda f: np.stack([1 / (1 + np.exp(f[:, 0])), 1 / (1 + np.exp(-f[:, 0]))], axis=-1)  # noqa: E731
+    assert agreement(wrong(fits(prediction, drawn, codes)), new.reshape(CHAINS * 100, -1)) < 1e-6
+
+
+def test_predictive_intervals_cover() -> None:
+    prediction, _ = random_prediction("number", draws=400)
+    codes = prediction.schema.encode(frame(40, seed=6))
+    interval = prediction.predict(codes, "predictive_interval", 0.8)
+    new = replace(prediction, seed=8).predict(codes, "predictive")
+    inside = ((interval[:, 0] < new) & (new < interval[:, 1])).mean()
+    # The ends of each interval come from 800 draws, so 40 rows have a standard error of about 0.0028.
+    assert inside == pytest.approx(0.8, abs=0.012)
+
+
+# ---- blocks ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", ["mean", "interval", "draws", "predictive"])
+@pytest.mark.parametrize("response", RESPONSES)
+def test_blocks_and_parts_do_not_matter(response: str, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    prediction, _ = random_prediction(response)
+    table = frame(70, seed=9)
+    codes = prediction.schema.encode(table)
+    whole = prediction.predict(codes, kind)
+    assert np.array_equal(prediction.predict(codes, kind), whole)
+    axis = 2 if kind in ("draws", "predictive") else 0
+    parts = list(prediction.stream([table[:1], table[1:40], table[40:40], table[40:]], kind))
+    assert [part.shape[axis] for part in parts] == [1, 39, 0, 30]
+    assert np.array_equal(np.concatenate(parts, axis=axis), whole)
+    monkeypatch.setattr(sum_prediction, "BLOCK_NUMBERS", 1000)
+    assert np.array_equal(prediction.predict(codes, kind), whole)
+
+
+def test_a_stream_takes_an_offset_for_each_part() -> None:
+    prediction, _ = random_prediction("number")
+    table, offset = frame(20), np.arange(20.0)
+    whole = prediction.predict(prediction.schema.encode(table), offset=offset)
+    parts = prediction.stream([table[:5], table[5:]], offsets=[offset[:5], offset[5:]])
+    assert np.array_equal(np.concatenate(list(parts)), whole)
+    with pytest.raises(ValueError, match="shorter"):
+        list(prediction.stream([table[:5], table[5:]], offsets=[offset[:5]]))
+
+
+# ---- what columns add --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("response", RESPONSES)
+def test_shapley_values(response: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    prediction, drawn = random_prediction(response)
+    codes = prediction.schema.encode(frame(60, seed=3))
+    found = shapley(prediction, codes, prob=0.5)
+    whole = found.mean.sum(axis=-1) + found.expected
+    f = fits(prediction, drawn, codes).mean(axis=0)
+    assert np.allclose(whole, f[0] if response != "four classes" else f.T)
+    values, _ = prediction.predictor.shapley(codes)
+    interval = found.interval.reshape(60, prediction.outputs, 3, 2)
+    assert np.allclose(interval[:, -1, 1, 0], np.quantile(values[:, -1, :, 1], 0.25, axis=0))
+    assert np.allclose(interval[:, 0, 2, 1], np.quantile(values[:, 0, :, 2], 0.75, axis=0))
+    assert found.names == ("size", "colour", "smoker")
+    monkeypatch.setattr(sum_prediction, "BLOCK_NUMBERS", 1000)
+    again = shapley(prediction, codes, prob=0.5)
+    assert np.array_equal(again.mean, found.mean) and np.array_equal(again.interval, found.interval)
+    with pytest.raises(bt.InputError, match="between 0 and 1"):
+        shapley(prediction, codes, prob=0)
+
+
+def test_what_is_refused() -> None:
+    prediction, _ = random_prediction("number")
+    codes = prediction.schema.encode(frame(4))
+    with pytest.raises(bt.InputError, match="predictive_interval"):
+        prediction.predict(codes, "median")
+    with pytest.raises(bt.InputError, match="between 0 and 1"):
+        prediction.predict(codes, "interval", 1.0)
+    with pytest.raises(bt.InputError, match="one number a row"):
+        prediction.predict(codes, offset=[1.0])
+    with pytest.raises(bt.InputError, match="what is missing"):
+        prediction.predict(codes, offset=[1.0, 2.0, np.nan, 3.0])
+    classes, _ = random_prediction("four classes")
+    with pytest.raises(bt.InputError, match="leave it out"):
+        classes.predict(codes, offset=np.zeros(4))
+    with pytest.raises(bt.InputError, match="kind of prediction"):
+        classes.predict(codes, "predictive_interval")
