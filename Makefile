@@ -57,6 +57,7 @@ sanitize: $(VENV)/pip ## Test the core under the address and undefined-behaviour
 	$(SANITIZE)/core/core_tests
 	$(SANITIZE)/core/node_table_tests
 	$(SANITIZE)/core/sum_tests
+	$(SANITIZE)/core/bart_tests
 	$(SANITIZE)/core/corpus_tests core/fuzz/corpus
 
 fuzz: $(VENV)/pip ## Throw programs at the engine for FUZZ_SECONDS

@@ -1,0 +1,193 @@
+// Chains over sums of trees under the sanitizers: passes of every width against each other and against plain sums, and chains over columns of every kind that
+// are put elsewhere and go on as if they had not been.
+#include <cmath>
+#include <cstdio>
+#include <limits>
+#include <vector>
+
+#include "baytree/bart/sum_chain.hpp"
+#include "baytree/rng.hpp"
+#include "checks.hpp"
+
+namespace {
+
+using namespace baytree;
+
+constexpr Simd widths[] = {Simd::plain, Simd::avx2, Simd::avx512};
+
+/// Columns of every kind: numeric with many and with tied values, with missing values, constant, two-byte codes, categorical with and without missing values.
+struct Table {
+  Table(std::uint64_t seed, Row rows) : stream(seed, Role::chain, 1) {
+    design.rows = rows;
+    add(100, false, false);
+    add(3, false, false);
+    add(6, false, true);
+    add(1, false, false);
+    add(4, true, false);
+    add(3, true, true);
+    wide.resize(rows);
+    for (auto& code : wide) code = static_cast<std::uint16_t>(stream.below(400));
+    for (std::size_t j = 0; j < bytes.size(); ++j) design.columns[j].codes = std::span<const std::uint8_t>(bytes[j]);
+    design.columns.push_back({.codes = std::span<const std::uint16_t>(wide), .observed = 400});
+    validate(design);
+    for (Row i = 0; i < rows; ++i) {
+      numbers.push_back(0.01 * bytes[0][i] + 0.2 * bytes[4][i] + 0.3 * stream.normal());
+      classes.push_back(static_cast<std::int32_t>(stream.below(3)));
+      weights.push_back(1.0 + static_cast<double>(stream.below(3)));
+    }
+    sign = classes;
+    for (auto& label : sign) label = label > 0;
+  }
+
+  void add(std::uint32_t observed, bool categorical, bool has_missing) {
+    auto& column = bytes.emplace_back(design.rows);
+    for (auto& code : column) code = static_cast<std::uint8_t>(stream.below(observed + has_missing));
+    design.columns.push_back({.categorical = categorical, .observed = observed, .has_missing = has_missing});
+  }
+
+  Stream stream;
+  Design design;
+  std::vector<std::vector<std::uint8_t>> bytes;
+  std::vector<std::uint16_t> wide;
+  std::vector<double> numbers, weights;
+  std::vector<std::int32_t> classes, sign;
+};
+
+void test_passes() {
+  Stream stream(3, Role::chain, 0);
+  for (const std::size_t rows : {1, 15, 16, 17, 63, 64, 65, 1000, 4096}) {
+    for (const std::size_t leaves : {1, 2, 5, 7, 11, 16, 17, 255}) {
+      std::vector<std::uint8_t> leaf(rows), before(rows), code(rows);
+      std::vector<float> residual(rows), weight(rows), change(256);
+      const std::size_t leaves_before = leaves == 255 ? 3 : 16;
+      for (std::size_t i = 0; i < rows; ++i) {
+        leaf[i] = static_cast<std::uint8_t>(stream.below(leaves));
+        before[i] = static_cast<std::uint8_t>(stream.below(leaves_before));
+        code[i] = static_cast<std::uint8_t>(stream.below(9));
+        residual[i] = static_cast<float>(stream.normal());
+        weight[i] = static_cast<float>(stream.uniform());
+      }
+      for (std::size_t k = 0; k < leaves_before; ++k) change[k] = static_cast<float>(stream.normal());
+      for (const bool weighted : {false, true})
+        for (const bool changes : {false, true})
+          for (const bool divides : {false, true}) {
+            PassSums found[3];
+            std::vector<float> after[3];
+            for (int w = 0; w < 3; ++w) {
+              after[w] = residual;
+              Pass pass{.residual = after[w].data(), .weight = weighted ? weight.data() : nullptr};
+              if (changes) {
+                pass.changed = before.data();
+                pass.change = change.data();
+                pass.changed_leaves = leaves_before;
+              }
+              pass.leaf = leaf.data();
+              pass.leaves = leaves;
+              if (divides) pass.rule = {code.data(), 4, 7};
+              pass.second = static_cast<std::uint8_t>(leaves > 1);
+              block_pass(pass, best_simd(widths[w]))(pass, 0, rows, found[w]);
+            }
+            for (int w = 1; w < 3; ++w) {
+              CHECK(after[w] == after[0]);
+              CHECK(found[w].right_sum == found[0].right_sum && found[w].right_rows == found[0].right_rows && found[w].right_weight == found[0].right_weight);
+              for (std::size_t k = 0; k < leaves; ++k) CHECK(found[w].sum[k] == found[0].sum[k] && (!weighted || found[w].weight[k] == found[0].weight[k]));
+            }
+            double right = 0.0, first = 0.0;
+            std::uint64_t right_rows = 0;
+            for (std::size_t i = 0; i < rows; ++i) {
+              const double value = (changes ? static_cast<double>(residual[i] + change[before[i]]) : static_cast<double>(residual[i])) *
+                                   (weighted ? static_cast<double>(weight[i]) : 1.0);
+              if (leaf[i] == 0) first += value;
+              const bool goes_right = divides && code[i] > 4 && code[i] != 7 && leaf[i] <= (leaves > 1);
+              right_rows += goes_right;
+              right += goes_right ? value : 0.0;
+            }
+            const double tolerance = 1e-5 * static_cast<double>(rows);
+            CHECK(std::abs(found[0].sum[0] - first) < tolerance && std::abs(found[0].right_sum - right) < tolerance);
+            CHECK(found[0].right_rows[0] + found[0].right_rows[1] == right_rows);
+          }
+    }
+  }
+}
+
+SumModel model_of(std::size_t trees, bool sparse, bool monotone, std::uint32_t grow_sweeps) {
+  SumModel model{.moves = {{SumMove::birth_death, 1.0, false}, {SumMove::change, 0.5, false}}, .noise = {3.0, 0.1}, .sparse = sparse};
+  model.grow_sweeps = grow_sweeps;
+  model.prior = {{.alpha = 0.95, .beta = 0.5, .min_leaf = 2}, trees, 0.2};
+  if (monotone) model.prior.tree.knowledge.monotone = {1, -1, 0, 0, 0, 0, 0};
+  return model;
+}
+
+/// A chain, saved and put back into a new one, goes on as if nothing had been; so does one of another width.
+void test_chain(const Table& table, const SumResponse& response, const SumModel& model) {
+  SumChain one(table.design, response, model, Stream(5, Role::chain, 0), Simd::plain);
+  SumChain other(table.design, response, model, Stream(5, Role::chain, 0), best_simd());
+  one.warm_up(20, 1);
+  other.warm_up(20, 2);
+  one.end_warm_up();
+  const auto [forest, values] = one.trees();
+  const SumPosition position = one.position();
+  SumChain third(table.design, response, model, Stream(5, Role::chain, 0), best_simd());
+  third.warm_up(3, 1);
+  third.end_warm_up();
+  third.restore({forest.feature, forest.cut, forest.subset, forest.missing_left, forest.rows, forest.begin}, values, position);
+  one.draw(10, 2, 1);
+  third.draw(10, 2, 1);
+  const SumRecord from_one = one.take(), from_third = third.take();
+  CHECK(from_one.value == from_third.value && from_one.tree == from_third.tree && from_one.sigma == from_third.sigma);
+  CHECK(from_one.forest.feature == from_third.forest.feature && from_one.log_weight == from_third.log_weight);
+  other.end_warm_up();
+  other.draw(10, 2, 2);
+  CHECK(from_one.value == other.take().value);
+  CHECK(std::isfinite(one.log_likelihood()));
+  const std::vector<float> few(values.begin(), values.end() - 1);
+  CHECK(throws([&] { third.restore({forest.feature, forest.cut, forest.subset, forest.missing_left, forest.rows, forest.begin}, few, position); }));
+}
+
+void test_chains() {
+  const Table table(1, 333);
+  for (const bool weighted : {false, true})
+    for (const bool sparse : {false, true})
+      for (const bool monotone : {false, true}) {
+        const std::span<const double> weight = weighted ? std::span<const double>(table.weights) : std::span<const double>();
+        const SumModel model = model_of(7, sparse, monotone, weighted ? 2 : 0);
+        test_chain(table, {.numbers = table.numbers, .weight = weight}, model);
+        test_chain(table, {.classes = table.sign, .n_classes = 2, .weight = weight, .centre = {0.2}, .offset = table.numbers}, model);
+        test_chain(table, {.classes = table.classes, .n_classes = 3, .weight = weight, .centre = {0.0, 0.1, -0.1}}, model);
+      }
+  // Several blocks of rows, shared by two threads
+  const Table large(2, 40'000);
+  test_chain(large, {.numbers = large.numbers}, model_of(3, false, false, 0));
+  // Trees of more leaves than wide registers take
+  SumModel bushy = model_of(2, false, false, 0);
+  bushy.prior.tree.beta = 0.0;
+  bushy.prior.tree.alpha = 0.999;
+  bushy.power = 0.0;
+  bushy.moves = {{SumMove::birth_death, 40.0, false}};
+  test_chain(large, {.numbers = large.numbers}, bushy);
+}
+
+void test_bad_input() {
+  const Table table(4, 20);
+  const auto make = [&](const SumResponse& response, const SumModel& model) {
+    SumChain(table.design, response, model, Stream(1, Role::chain, 0), Simd::plain);
+  };
+  const SumResponse response{.numbers = table.numbers};
+  CHECK(throws([&] { make({.numbers = std::span(table.numbers).first(3)}, model_of(2, false, false, 0)); }));
+  CHECK(throws([&] { make(response, model_of(0, false, false, 0)); }));
+  SumModel model = model_of(2, false, false, 0);
+  model.moves.clear();
+  CHECK(throws([&] { make(response, model); }));
+  model = model_of(2, false, false, 0);
+  model.prior.leaf_sd = -1.0;
+  CHECK(throws([&] { make(response, model); }));
+}
+
+}  // namespace
+
+int main() {
+  test_passes();
+  test_chains();
+  test_bad_input();
+  std::printf("bart_tests: %d checks hold\n", baytree::checks);
+}
