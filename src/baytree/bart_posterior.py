@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -19,7 +19,7 @@ from .explained import Explained
 from .plan import Plan
 from .sampled import Part, blocks_of
 from .storage import ModelReader
-from .sum_prediction import SumPrediction
+from .sum_prediction import SumPrediction, SumPredictor
 from .sums import Sums
 from .trees import Forest, Tree, rules_of
 
@@ -111,7 +111,8 @@ class BARTPosterior(Explained):
 
     @cached_property
     def _predictor(self) -> SumPrediction:
-        return SumPrediction(self.schema, self.mean, self.plan.seed, np.array(self.model.centre), self.sigma)
+        mean = SumPredictor.of(self.schema, self.mean, len(self.model.centre))
+        return SumPrediction(self.schema, mean, self.plan.seed, np.array(self.model.centre), self.sigma)
 
     def predict(self, X: Any, kind: str = "mean", prob: float = 0.9, offset: Any = None) -> np.ndarray:
         """Predict new rows, averaging over the draws.
@@ -135,9 +136,15 @@ class BARTPosterior(Explained):
         return self._predictor.predict(self.schema.encode(X), kind, prob, offset)
 
     def _drawn(self, codes: np.ndarray, draws: int | None) -> np.ndarray:
-        chosen = spaced(np.arange(self.draws)[None], draws)[0]
-        fits = replace(self._predictor, mean=self.mean.take(chosen)).predict(codes, "draws")
+        fits = self._some_draws(draws).predict(codes, "draws")
         return fits.reshape(-1, *fits.shape[2:])
+
+    def _explain(self, codes: np.ndarray, draws: int | None, place: int) -> tuple[np.ndarray, np.ndarray]:
+        return self._some_draws(draws).explain(codes, place)
+
+    def _some_draws(self, draws: int | None) -> SumPrediction:
+        """Of evenly spaced draws, so many of each chain."""
+        return self._predictor.take(spaced(np.arange(self.draws)[None], draws)[0])
 
     def _diagnose(self, rows: Rows | None, draws: int | None) -> Diagnostics:
         series = {"log-likelihood": self.log_likelihood, "leaves": self.n_leaves.astype(float)}
@@ -228,7 +235,7 @@ class BARTPosterior(Explained):
         sums = self.mean
         if sums.tree_index.size == 0 or sums.tree_index.min() < 0 or sums.tree_index.max() >= len(sums.forest):
             raise InputError("draws refer to trees that are not there")
-        _ = self._predictor.predictor  # which looks at every tree
+        _ = self._predictor  # which looks at every tree
         if int(sums.leaves.sum()) != len(sums.values) or not np.isfinite(sums.values).all():
             raise InputError("leaf values are missing or no numbers")
         shape = (self.chains, self.draws)
@@ -252,9 +259,8 @@ class _Fits:
     """What evenly spaced draws predict, for the comparison of chains."""
 
     def __init__(self, posterior: BARTPosterior, draws: int | None) -> None:
-        chosen = spaced(np.arange(posterior.draws)[None], draws)[0]
-        self._prediction = replace(posterior._predictor, mean=posterior.mean.take(chosen))
-        self.chains, self.draws = posterior.chains, len(chosen)
+        self._prediction = posterior._some_draws(draws)
+        self.chains, self.draws = posterior.chains, self._prediction.mean.sums.draws
 
     def predictions(self, codes: np.ndarray) -> Iterator[np.ndarray]:
         """Predictions in blocks of rows, shape (chains, draws, rows, width); of classes all but the last."""

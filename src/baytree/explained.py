@@ -8,7 +8,7 @@ import numpy as np
 
 from .agreement import DRAWS
 from .data import Design
-from .discovery import Curves, Dependence, Interactions, Surface, VariableUse, dependence, use
+from .discovery import Curves, Dependence, Interactions, Shap, Surface, VariableUse, dependence, shap, use
 from .discovery.dependence import PredictDraws
 from .errors import InputError, unknown_choice
 from .sampled import Sampled
@@ -28,6 +28,10 @@ class Explained(Sampled):
 
     def _drawn(self, codes: np.ndarray, draws: int | None) -> np.ndarray:
         """E(y | x) of evenly spaced draws, so many of each chain, shape (draws, rows); with classes one more axis."""
+        raise NotImplementedError
+
+    def _explain(self, codes: np.ndarray, draws: int | None, place: int) -> tuple[np.ndarray, np.ndarray]:
+        """SHAP values of such draws, shape (draws, rows, columns), and their averages; `place` is that of a class."""
         raise NotImplementedError
 
     def variable_use(self, prob: float = use.PROB) -> VariableUse:
@@ -173,6 +177,31 @@ class Explained(Sampled):
             response=response,
             centred=centred,
         )
+
+    def shap(self, X: Any, *, of: Any = None, draws: int | None = DRAWS, prob: float = use.PROB) -> Shap:
+        """How much each column moves the prediction of each row away from the average one; ``print`` or ``plot`` it.
+
+        Columns that are not known are averaged over by the training rows of each split [1]_. Of classes, what is
+        explained is not the probability but the mean of the normal variable behind it, whose columns add up.
+
+        Parameters
+        ----------
+        X : Design, path, frame or array-like
+            The rows to explain.
+        of : class label, optional
+            Of classes, which; of two by default the second.
+        draws : int or None
+            How many draws of each chain are looked at, evenly spaced; None for all.
+        prob : float
+            The probability of the intervals.
+
+        References
+        ----------
+        .. [1] Lundberg et al. (2020). From local explanations to global understanding with explainable AI for trees.
+           Nature Machine Intelligence 2, 56-67.
+        """
+        place = 0 if self.schema.response.classes is None else self._class(of)
+        return shap(lambda codes: self._explain(codes, draws, place), self.schema, self._codes(X), prob)
 
     def _codes(self, X: Any) -> np.ndarray:
         return self.codes_of(X) if isinstance(X, Design) else self.schema.encode(X)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -11,7 +11,7 @@ import numpy as np
 
 from . import _core
 from .data import Schema
-from .errors import InputError, unknown_choice
+from .errors import InputError, require_prob, unknown_choice
 from .native import native_columns
 from .prediction import BLOCK_NUMBERS, KINDS, NUMBER_KINDS, PREDICTION_KEY
 from .sums import Sums
@@ -20,47 +20,59 @@ from .sums import Sums
 NUMBERS_OF_A_SUM = 3
 
 
+@dataclass(frozen=True, eq=False)
 class SumPredictor:
     """Adds up the leaves that new rows fall into.
 
-    Parameters
+    Attributes
     ----------
-    schema : Schema
-        The columns.
     sums : Sums
         The draws.
+    stored : _core.SumPredictor
+        Their stored trees, as the core takes them.
     outputs : int
         How many sums a draw consists of, each of as many of its trees.
     """
 
-    def __init__(self, schema: Schema, sums: Sums, outputs: int = 1) -> None:
-        self.outputs, self.draws = outputs, sums.chains * sums.draws
-        self._predictor = _core.SumPredictor(native_columns(schema), sums.forest.arrays())
-        index = np.ascontiguousarray(sums.tree_index.reshape(self.draws, sums.trees))
-        self._draws = _core.SumDraws(index, sums.values, sums.bandwidths, outputs)
+    sums: Sums
+    stored: _core.SumPredictor
+    outputs: int = 1
 
-    def sums(self, codes: np.ndarray) -> np.ndarray:
+    @classmethod
+    def of(cls, schema: Schema, sums: Sums, outputs: int = 1) -> SumPredictor:
+        """The predictor of these draws; raises InputError where the stored trees are not trees of these columns."""
+        return cls(sums, _core.SumPredictor(native_columns(schema), sums.forest.arrays()), outputs)
+
+    def take(self, draws: np.ndarray) -> SumPredictor:
+        """Of some of the draws of each chain."""
+        return replace(self, sums=self.sums.take(draws))
+
+    @property
+    def draws(self) -> int:
+        """Number of draws of all chains."""
+        return self.sums.chains * self.sums.draws
+
+    @cached_property
+    def _draws(self) -> _core.SumDraws:
+        index = np.ascontiguousarray(self.sums.tree_index.reshape(self.draws, self.sums.trees))
+        return _core.SumDraws(index, self.sums.values, self.sums.bandwidths, self.outputs)
+
+    def each(self, codes: np.ndarray) -> np.ndarray:
         """The sums of every draw, float32 of shape (all draws, outputs, rows)."""
-        return self._predictor.sums(codes, self._draws).reshape(self.draws, self.outputs, len(codes))
+        return self.stored.sums(codes, self._draws).reshape(self.draws, self.outputs, len(codes))
 
     def mean(self, codes: np.ndarray) -> np.ndarray:
         """Their mean over the draws, float64 of shape (outputs, rows); no draw is kept."""
-        return self._predictor.mean(codes, self._draws).reshape(self.outputs, len(codes))
+        return self.stored.mean(codes, self._draws).reshape(self.outputs, len(codes))
 
     def shapley(self, codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """What each column adds to the sums of every draw, and what these are expected to be of an unknown row.
 
         Float64 of shapes (all draws, outputs, rows, columns) and (all draws, outputs).
         """
-        values, expected = self._predictor.shapley(codes, self._draws)
+        values, expected = self.stored.shapley(codes, self._draws)
         shape = (self.draws, self.outputs)
         return values.reshape(*shape, *codes.shape), expected.reshape(shape)
-
-    def row_blocks(self, rows: int, width: int = 1) -> Iterator[slice]:
-        """The rows in blocks of which `width` numbers for each sum of every draw fill bounded memory, at least one."""
-        step = max(1, BLOCK_NUMBERS // max(self.draws * self.outputs * width, 1))
-        for begin in range(0, max(rows, 1), step):
-            yield slice(begin, min(begin + step, rows))
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,24 +86,24 @@ class SumPrediction:
     ----------
     schema : Schema
         The columns and the response.
-    mean : Sums
-        The draws of f; with more than two classes, the trees of one class after those of another.
+    mean : SumPredictor
+        The draws of f; with more than two classes, of that of each class.
     seed : int
         Of the random numbers of new responses: those of a row depend on it and on the row's place alone.
     centre : float or numpy.ndarray
         What is added to f; with more than two classes, of each class.
     sigma : numpy.ndarray or None
         The standard deviation of ε in every draw, shape (chains, draws), where it is one for all rows.
-    variance : Sums or None
+    variance : SumPredictor or None
         The draws of log σ²(x), where it depends on the row.
     """
 
     schema: Schema
-    mean: Sums
+    mean: SumPredictor
     seed: int
     centre: float | np.ndarray = 0.0
     sigma: np.ndarray | None = None
-    variance: Sums | None = None
+    variance: SumPredictor | None = None
 
     @property
     def classes(self) -> int | None:
@@ -99,19 +111,14 @@ class SumPrediction:
         names = self.schema.response.classes
         return None if names is None else len(names)
 
-    @property
-    def outputs(self) -> int:
-        """Number of sums of each draw."""
-        return 1 if self.classes is None or self.classes <= 2 else self.classes
-
-    @cached_property
-    def predictor(self) -> SumPredictor:
-        """Adds up the trees of f."""
-        return SumPredictor(self.schema, self.mean, self.outputs)
-
-    @cached_property
-    def _variance(self) -> SumPredictor | None:
-        return None if self.variance is None else SumPredictor(self.schema, self.variance)
+    def take(self, draws: np.ndarray) -> SumPrediction:
+        """From some of the draws of each chain."""
+        return replace(
+            self,
+            mean=self.mean.take(draws),
+            sigma=None if self.sigma is None else self.sigma[:, draws],
+            variance=None if self.variance is None else self.variance.take(draws),
+        )
 
     def predict(
         self, codes: np.ndarray, kind: str = "mean", prob: float = 0.9, offset: Any = None, first: int = 0
@@ -139,23 +146,19 @@ class SumPrediction:
         kinds = NUMBER_KINDS if self.classes is None else KINDS
         if kind not in kinds:
             raise unknown_choice("kind of prediction", kind, kinds)
-        if not 0 < prob < 1:
-            raise InputError(f"prob={prob!r}: choose a probability between 0 and 1")
+        require_prob(prob)
         added = self._offset(offset, len(codes))
         if kind == "mean" and self.classes is None:
-            return self.predictor.mean(codes)[0] + (self.centre + added)
+            return self.mean.mean(codes)[0] + (self.centre + added)
         take = self._new_responses if kind.startswith("predictive") else self._values
-        blocks = (
-            take(codes[rows], added[rows], first + rows.start)
-            for rows in self.predictor.row_blocks(len(codes), NUMBERS_OF_A_SUM)
-        )
+        blocks = (take(codes[rows], added[rows], first + rows.start) for rows in self._row_blocks(len(codes)))
         if kind == "mean":
             return np.concatenate([block.mean(axis=0) for block in blocks])
         if kind.endswith("interval"):
             tails = [(1 - prob) / 2, (1 + prob) / 2]
             return np.concatenate([np.moveaxis(np.quantile(block, tails, axis=0), 0, -1) for block in blocks])
         draws = np.concatenate(list(blocks), axis=1)
-        return draws.reshape(self.mean.chains, self.mean.draws, *draws.shape[1:])
+        return draws.reshape(self.mean.sums.chains, self.mean.sums.draws, *draws.shape[1:])
 
     def stream(
         self, tables: Iterable[Any], kind: str = "mean", prob: float = 0.9, offsets: Iterable[Any] | None = None
@@ -178,11 +181,39 @@ class SumPrediction:
             yield self.predict(codes, kind, prob, offset, first)
             first += len(codes)
 
+    def explain(self, codes: np.ndarray, place: int = 0) -> tuple[np.ndarray, np.ndarray]:
+        """Shapley values of f, and what it is expected to be of a row of which nothing is known.
+
+        Parameters
+        ----------
+        codes : numpy.ndarray of uint32, shape (rows, columns)
+            The rows, encoded.
+        place : int
+            With classes, which of them; of two, f is that of the second, and the first has its negative.
+
+        Returns
+        -------
+        tuple of numpy.ndarray
+            Shapes (all draws, rows, columns) and (all draws,).
+        """
+        values, expected = self.mean.shapley(codes)
+        expected = expected + self.centre
+        if self.mean.outputs > 1:
+            return values[:, place], expected[:, place]
+        sign = -1 if self.classes is not None and place == 0 else 1
+        return sign * values[:, 0], sign * expected[:, 0]
+
+    def _row_blocks(self, rows: int) -> Iterator[slice]:
+        """The rows in blocks whose draws fill bounded memory, at least one."""
+        step = max(1, BLOCK_NUMBERS // max(self.mean.draws * self.mean.outputs * NUMBERS_OF_A_SUM, 1))
+        for begin in range(0, max(rows, 1), step):
+            yield slice(begin, min(begin + step, rows))
+
     def _offset(self, offset: Any, rows: int) -> np.ndarray:
         if offset is None:
             return np.zeros(rows)
-        if self.outputs > 1:
-            raise InputError(f"offset: with {self.outputs} classes there is no sum to add it to; leave it out")
+        if self.mean.outputs > 1:
+            raise InputError(f"offset: with {self.mean.outputs} classes there is no sum to add it to; leave it out")
         added = np.asarray(offset, dtype=np.float64)
         if added.shape != (rows,):
             raise InputError(f"offset: shape {added.shape} for {rows:,} rows; give one number a row")
@@ -193,14 +224,14 @@ class SumPrediction:
     def _fits(self, codes: np.ndarray, added: np.ndarray) -> np.ndarray:
         """What f is, shape (all draws, outputs, rows)."""
         centre = np.reshape(self.centre, (-1, 1))
-        return self.predictor.sums(codes) + (centre + added)
+        return self.mean.each(codes) + (centre + added)
 
     def _values(self, codes: np.ndarray, added: np.ndarray, first: int) -> np.ndarray:
         """E(y | x) of each draw and row, or the class probabilities with a last axis of classes."""
         fits = self._fits(codes, added)
         if self.classes is None:
             return fits[:, 0]
-        return two_class_probabilities(fits[:, 0]) if self.outputs == 1 else largest_probabilities(fits)
+        return two_class_probabilities(fits[:, 0]) if self.mean.outputs == 1 else largest_probabilities(fits)
 
     def _new_responses(self, codes: np.ndarray, added: np.ndarray, first: int) -> np.ndarray:
         """A new y for each draw and row."""
@@ -208,12 +239,12 @@ class SumPrediction:
         variables = fits + self._deviations(codes) * self._normals(first, len(codes))
         if self.classes is None:
             return variables[:, 0]
-        return (variables[:, 0] > 0).astype(np.int64) if self.outputs == 1 else variables.argmax(axis=1)
+        return (variables[:, 0] > 0).astype(np.int64) if self.mean.outputs == 1 else variables.argmax(axis=1)
 
     def _deviations(self, codes: np.ndarray) -> np.ndarray | float:
         """The standard deviations of the variables, as they fit to the shape (all draws, outputs, rows)."""
-        if self._variance is not None:
-            return np.exp(0.5 * self._variance.sums(codes).astype(np.float64))
+        if self.variance is not None:
+            return np.exp(0.5 * self.variance.each(codes).astype(np.float64))
         return 1.0 if self.sigma is None else np.reshape(self.sigma, (-1, 1, 1))
 
     def _normals(self, first: int, rows: int) -> np.ndarray:
@@ -225,12 +256,12 @@ class SumPrediction:
         from scipy.special import ndtri
 
         # A step of the counter gives four numbers.
-        steps = -(-self.predictor.draws * self.outputs // 4)
+        steps = -(-self.mean.draws * self.mean.outputs // 4)
         key = np.array([self.seed, PREDICTION_KEY], dtype=np.uint64)
         bits = np.random.Philox(key=key, counter=first * steps).random_raw(rows * steps * 4).reshape(rows, steps * 4)
         # 52 bits and a half of the last: inside (0, 1), and exact.
-        uniform = ((bits[:, : self.predictor.draws * self.outputs] >> 12) + 0.5) * 2.0**-52
-        return np.moveaxis(ndtri(uniform).reshape(rows, self.predictor.draws, self.outputs), 0, -1)
+        uniform = ((bits[:, : self.mean.draws * self.mean.outputs] >> 12) + 0.5) * 2.0**-52
+        return np.moveaxis(ndtri(uniform).reshape(rows, self.mean.draws, self.mean.outputs), 0, -1)
 
 
 def two_class_probabilities(fits: np.ndarray) -> np.ndarray:

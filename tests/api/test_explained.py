@@ -81,3 +81,14 @@ def test_classes_that_are_not_there(posterior: BARTPosterior, classes: BARTPoste
         classes.ice(X, "x1", of="middle")
     with pytest.raises(InputError, match="has no classes"):
         posterior.ice(X, "x1", of="low")
+
+
+def test_what_columns_add(posterior: BARTPosterior, classes: BARTPosterior) -> None:
+    found = posterior.shap(X, draws=None)
+    assert found.mean.sum(axis=1) + found.base == pytest.approx(posterior.predict(X))
+    assert (found.interval[..., 0] <= found.interval[..., 1]).all()
+    low, high = (classes.shap(X, of=label) for label in ("low", "high"))
+    assert high.mean == pytest.approx(-low.mean)
+    assert (classes.shap(X).mean == low.mean).all()
+    # Of the five columns of Friedman's function x4 moves the response most, and more of it is a higher response.
+    assert np.corrcoef(X["x4"], high.mean[:, 3])[0, 1] > 0.5

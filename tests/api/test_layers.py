@@ -27,7 +27,7 @@ PYTHON_LAYERS = [
     {"agreement", "datatree", "sum_prediction"},
     {"sampled"},
     {"explained"},
-    {"posterior", "bart_posterior", "shapley"},
+    {"posterior", "bart_posterior"},
     {"families"},
     {"sampling", "estimators"},
     {"cart", "bart", "permutation"},

@@ -12,7 +12,6 @@ from scipy import stats
 import baytree as bt
 from baytree import sum_prediction
 from baytree.data import Schema
-from baytree.shapley import shapley
 from baytree.sum_prediction import SumPrediction, SumPredictor, largest_probabilities
 from baytree.sums import Sums
 
@@ -49,7 +48,8 @@ def random_prediction(response: str, draws: int = DRAWS, soft: bool = False) -> 
     sizes = [1, 2, 3, 4, 2, 3, 2, 2]
     drawn = random_sums(sizes, CHAINS * draws, generator, columns=columns_of(schema), outputs=outputs, soft=soft)
     mean = Sums(drawn.forest, drawn.tree_index.reshape(CHAINS, draws, -1), drawn.values, drawn.bandwidths)
-    prediction = SumPrediction(schema, mean, seed=7, centre=np.array([0.3, -0.2, 0.0, 0.1]) if outputs == 4 else 0.5)
+    centre = np.array([0.3, -0.2, 0.0, 0.1]) if outputs == 4 else 0.5
+    prediction = SumPrediction(schema, SumPredictor.of(schema, mean, outputs), seed=7, centre=centre)
     if response == "number":
         prediction = replace(prediction, sigma=generator.uniform(0.5, 1.5, (CHAINS, draws)))
     return prediction, drawn
@@ -65,7 +65,7 @@ def with_variance(prediction: SumPrediction) -> SumPrediction:
     columns = columns_of(prediction.schema)
     drawn = random_sums([2, 3, 2], CHAINS * DRAWS, np.random.default_rng(2), columns=columns)
     variance = Sums(drawn.forest, drawn.tree_index.reshape(CHAINS, DRAWS, -1), drawn.values)
-    return replace(prediction, sigma=None, variance=variance)
+    return replace(prediction, sigma=None, variance=SumPredictor.of(prediction.schema, variance))
 
 
 def test_numbers() -> None:
@@ -107,7 +107,7 @@ def test_an_offset_moves_two_classes() -> None:
 
 def test_soft_rules_are_soft() -> None:
     soft, _ = random_prediction("number", soft=True)
-    hard = replace(soft, mean=replace(soft.mean, bandwidths=None))
+    hard = replace(soft, mean=replace(soft.mean, sums=replace(soft.mean.sums, bandwidths=None)))
     codes = soft.schema.encode(frame(60))
     assert not np.allclose(soft.predict(codes), hard.predict(codes))
 
@@ -134,7 +134,7 @@ def test_new_numbers_have_the_variance_of_their_row() -> None:
     prediction = with_variance(random_prediction("number")[0])
     codes = prediction.schema.encode(frame(2000, seed=4))
     assert prediction.variance is not None
-    log_variance = SumPredictor(prediction.schema, prediction.variance).sums(codes)[:, 0]
+    log_variance = prediction.variance.each(codes)[:, 0]
     assert standard(prediction, codes, np.exp(log_variance / 2)) > 0.001
     assert standard(prediction, codes, np.exp(log_variance)) < 1e-6
     assert standard(prediction, codes, np.roll(np.exp(log_variance / 2), 1, axis=1)) < 1e-6
@@ -214,23 +214,35 @@ def test_a_stream_takes_an_offset_for_each_part() -> None:
 
 
 @pytest.mark.parametrize("response", RESPONSES)
-def test_shapley_values(response: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_columns_add_is_what_is_predicted(response: str) -> None:
     prediction, drawn = random_prediction(response)
     codes = prediction.schema.encode(frame(60, seed=3))
-    found = shapley(prediction, codes, prob=0.5)
-    whole = found.mean.sum(axis=-1) + found.expected
-    f = fits(prediction, drawn, codes).mean(axis=0)
-    assert np.allclose(whole, f[0] if response != "four classes" else f.T)
-    values, _ = prediction.predictor.shapley(codes)
-    interval = found.interval.reshape(60, prediction.outputs, 3, 2)
-    assert np.allclose(interval[:, -1, 1, 0], np.quantile(values[:, -1, :, 1], 0.25, axis=0))
-    assert np.allclose(interval[:, 0, 2, 1], np.quantile(values[:, 0, :, 2], 0.75, axis=0))
-    assert found.names == ("size", "colour", "smoker")
-    monkeypatch.setattr(sum_prediction, "BLOCK_NUMBERS", 1000)
-    again = shapley(prediction, codes, prob=0.5)
-    assert np.array_equal(again.mean, found.mean) and np.array_equal(again.interval, found.interval)
-    with pytest.raises(bt.InputError, match="between 0 and 1"):
-        shapley(prediction, codes, prob=0)
+    f = fits(prediction, drawn, codes)
+    signed = {"number": [f[:, 0]], "two classes": [-f[:, 0], f[:, 0]], "four classes": np.moveaxis(f, 1, 0)}[response]
+    for place, expected in enumerate(signed):
+        values, base = prediction.explain(codes, place)
+        assert values.shape == (CHAINS * DRAWS, 60, 3)
+        assert np.allclose(values.sum(axis=-1) + base[:, None], expected)
+
+
+# ---- some of the draws -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("soft", [False, True], ids=["hard", "soft"])
+@pytest.mark.parametrize("response", RESPONSES)
+def test_some_of_the_draws(response: str, soft: bool) -> None:
+    prediction, _ = random_prediction(response, soft=soft)
+    codes = prediction.schema.encode(frame(30))
+    chosen = np.array([7, 0, 11])
+    some, whole = prediction.take(chosen), prediction.predict(codes, "draws")
+    assert np.array_equal(some.predict(codes, "draws"), whole[:, chosen])
+    assert np.array_equal(some.take(np.array([1])).predict(codes, "draws"), whole[:, [0]])
+    if response == "number":
+        assert some.predict(codes, "predictive").shape == (CHAINS, 3, 30)
+        varied = with_variance(prediction)
+        assert varied.variance is not None
+        both = varied.variance.each(codes).reshape(CHAINS, DRAWS, 30)[:, chosen]
+        assert np.array_equal(varied.variance.take(chosen).each(codes).reshape(CHAINS, 3, 30), both)
 
 
 def test_what_is_refused() -> None:
