@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-from baytree.bart_model import Calibration
 from exact.dirichlet_weights import DirichletWeights, asking
 from exact.enumeration import Dirichlet
 from exact.normal_sums import Noise, SumSpace
@@ -19,6 +18,7 @@ from scipy.stats import chi2
 
 import baytree as bt
 from baytree import _core
+from baytree.bart_model import Calibration
 from baytree.trees import Forest, forest_from_lists, forest_to_lists
 
 Floats = NDArray[np.float64]
@@ -138,7 +138,7 @@ class Forward:
     def place(self, bart: bt.BART, chain: _core.SumChain, state: State) -> None:
         """Put a chain at a state."""
         schema, trees = self.sums.space.design.schema, list(self.sums.space.trees)
-        forest = Forest.concatenate([bt.Tree(schema, trees[tree]).forest.arrays() for tree in state.trees])
+        forest = Forest.concatenate([bt.Tree(schema, trees[tree]).forest().arrays() for tree in state.trees])
         begin = bart.state_of(chain) | {
             "trees": forest_to_lists(forest.arrays()),
             "values": np.concatenate(state.values).tolist(),

@@ -1,13 +1,15 @@
 """Geweke's joint-distribution test of sums of trees: alternating state | y by the sampler and y | state by simulation
 keeps the joint distribution, so that trees, values, noise and weights keep their priors, and y its place among them."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
-from exact.agreement import assert_means_agree
+from exact.agreement import Disagreement, assert_means_agree
 from exact.sum_chains import Draws, Moves, check
 from exact.utilities import UtilitySpace
 
-from invariance.sum_simulation import MODELS, Forward, State, SumModel
+from invariance.sum_simulation import MODELS, NUMBERS, PROBIT, SEVERAL, Forward, State, SumModel
 
 CHAINS = 4
 BOTH: Moves = {"birth_death": 1, "change": 1}
@@ -47,12 +49,41 @@ def gathered(sums: SumModel, states: list[list[State]]) -> Draws:
     return Draws(sums.state(positions), at_rows, sigma, weights)
 
 
-def agrees(sums: SumModel, moves: Moves, simulated: SumModel | None = None, steps: int = 2500) -> None:
+def agrees(sums: SumModel, moves: Moves, steps: int, simulated: SumModel | None = None) -> None:
     draws, surprises = successive(sums, moves, simulated or sums, steps)
     check(sums, draws, 0.0)
     assert_means_agree(surprises, np.zeros(surprises.shape[-1]))
 
 
+def test_joint_distribution_is_kept_for_a_while() -> None:
+    agrees(NUMBERS, BOTH, steps=1000)
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("sums", MODELS, ids=lambda sums: sums.name)
 def test_joint_distribution_is_kept(sums: SumModel) -> None:
-    agrees(sums, BOTH)
+    agrees(sums, BOTH, steps=8000)
+
+
+@pytest.mark.parametrize("moves", [{"wrong:birth_death": 1, "change": 1}, {"birth_death": 1, "wrong:change": 1}])
+@pytest.mark.parametrize("sums", MODELS, ids=lambda sums: sums.name)
+@pytest.mark.slow
+def test_wrong_moves_are_caught(sums: SumModel, moves: Moves) -> None:
+    if sums is SEVERAL and "wrong:change" in moves:
+        pytest.skip("on one column of three values every change keeps the probability of staying")
+    with pytest.raises(Disagreement):
+        agrees(sums, moves, steps=4000)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("sums", [NUMBERS, PROBIT], ids=lambda sums: sums.name)
+def test_wrong_simulation_is_caught(sums: SumModel) -> None:
+    """Responses of less noise than the sampler thinks, or of another centre."""
+    space = sums.space
+    other = (
+        replace(space, weight=tuple(1.5 * weight for weight in space.weight or ()))
+        if space.weight
+        else replace(space, response=("yes",) * 6 + ("no",) * 2)
+    )
+    with pytest.raises(Disagreement):
+        agrees(sums, BOTH, steps=4000, simulated=replace(sums, space=other))
