@@ -17,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,6 +38,14 @@ class Disagreement(AssertionError):
     """The draws do not come from the exact distribution."""
 
 
+def in_batches(draws: NDArray[Any]) -> NDArray[Any]:
+    """Cut each chain, (chains, draws, …), into equal batches: ``BATCHES`` over all chains, or fewer but longer."""
+    batches = min(BATCHES // len(draws), draws.shape[1] // LEAST_BATCH)
+    assert batches >= 2, "too few draws to tell their Monte Carlo error"
+    length = draws.shape[1] // batches
+    return draws[:, : batches * length].reshape(len(draws) * batches, length, *draws.shape[2:])
+
+
 @dataclass(frozen=True)
 class Batches:
     """The frequency of each category in each batch of consecutive draws (batches, categories), and the exact one."""
@@ -47,12 +56,9 @@ class Batches:
 
     @classmethod
     def of(cls, states: Ints, exact: Floats) -> Batches:
-        """Cut each chain (a row of ``states``) into equal batches: ``BATCHES`` over all chains, or fewer but longer."""
-        chains, draws = states.shape
-        batches = min(BATCHES // chains, draws // LEAST_BATCH)
-        assert batches >= 2, "too few draws to tell their Monte Carlo error"
-        length = draws // batches
-        cut = states[:, : batches * length].reshape(chains * batches, length)
+        """From the states of each chain, (chains, draws)."""
+        cut = in_batches(states)
+        length = cut.shape[1]
         offset = np.arange(len(cut))[:, None] * len(exact)
         counts = np.bincount((cut + offset).ravel(), minlength=len(cut) * len(exact))
         return cls(counts.reshape(len(cut), len(exact)) / length, exact, cut.size)
@@ -182,3 +188,27 @@ def assert_agrees(states: Ints, exact: Floats, groupings: Mapping[str, Ints] | N
     number = len(batches.frequencies)
     most = max(min(number // 5, int(batches.effective / number / 4)), 2)
     _check_together(batches.lumped(lump_evenly(exact, most)))
+
+
+def assert_means_agree(values: Floats, exact: Floats) -> None:
+    """Raise `Disagreement` unless the draws have the exact means, up to Monte Carlo error.
+
+    Parameters
+    ----------
+    values : array (chains, draws, quantities)
+        What was drawn, of a distribution with a variance.
+    exact : array (quantities,)
+        The means that they should have.
+    """
+    means = in_batches(values).mean(axis=1)
+    # Never below the error of independent draws, as batches may happen to look alike.
+    least = values.var(axis=(0, 1), ddof=1) / values[..., 0].size
+    error = np.sqrt(np.maximum(means.var(axis=0, ddof=1) / len(means), least))
+    limit = max(MCSE_LIMIT, float(stats.t.isf(FALSE_ALARM / 2 / len(exact), len(means) - 1)))
+    estimate = means.mean(axis=0)
+    wrong = np.abs(estimate - exact) > limit * error + 1e-12
+    if wrong.any():
+        lines = [
+            f"  {k}: {estimate[k]:.6f} ± {error[k]:.6f} instead of {exact[k]:.6f}" for k in np.flatnonzero(wrong)[:5]
+        ]
+        raise Disagreement(f"{wrong.sum()} of {len(exact)} means beyond {limit:.2f} MCSE:\n" + "\n".join(lines))

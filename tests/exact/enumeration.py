@@ -127,6 +127,30 @@ class NormalInverseGamma:
 
 
 @dataclass(frozen=True)
+class Normal:
+    """μ ~ N(mean, spread²) and a known noise: y ~ N(μ, sigma²/w) for a row of weight w (models.md §2 with one tree)."""
+
+    mean: float
+    spread: float
+    sigma: float
+
+    def posterior(self, response: list[float], weight: list[float]) -> tuple[float, float]:
+        """The mean and the standard deviation of μ given the responses."""
+        precision = self.spread**-2 + math.fsum(weight) / self.sigma**2
+        pull = math.fsum(w * (y - self.mean) for y, w in zip(response, weight, strict=True)) / self.sigma**2
+        return self.mean + pull / precision, precision**-0.5
+
+    def log_marginal(self, response: list[float], weight: list[float]) -> float:
+        """By p(y) = p(y | μ) p(μ) / p(μ | y) at the prior mean of μ."""
+        mean, spread = self.posterior(response, weight)
+        noise = [
+            -0.5 * math.log(2 * math.pi * self.sigma**2 / w) - 0.5 * w * ((y - self.mean) / self.sigma) ** 2
+            for y, w in zip(response, weight, strict=True)
+        ]
+        return math.fsum(noise) + math.log(spread / self.spread) + 0.5 * ((mean - self.mean) / spread) ** 2
+
+
+@dataclass(frozen=True)
 class GrowTree:
     """The prior's parameters, named as in ``baytree.GrowTree``, and what is known about its trees."""
 

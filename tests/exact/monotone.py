@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from exact.enumeration import Column, Dirichlet, GrowTree, NormalInverseGamma, Rows, Rule, Table, Tree
+from exact.enumeration import Column, Dirichlet, GrowTree, Normal, NormalInverseGamma, Rows, Rule, Table, Tree
 from exact.spaces import REAL, Space, categorical, numeric
 
 Pairs = frozenset[tuple[int, int]]
@@ -86,6 +86,8 @@ def value_of(space: Space, rows: Rows) -> Any:
     if isinstance(leaf, Dirichlet):
         second = sum(w for y, w in zip(response, weight, strict=True) if y == 1)
         return stats.beta(leaf.concentration + second, leaf.concentration + sum(weight) - second)
+    if isinstance(leaf, Normal):
+        return stats.norm(*leaf.posterior(response, weight))
     after = leaf.posterior(response, weight)
     return stats.t(after.nu, after.mean, np.sqrt(after.scale / after.kappa))
 

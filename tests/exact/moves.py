@@ -36,6 +36,13 @@ def changed(tree: Tree) -> Iterator[Hashable]:
             yield (*tree[:node], "changed", *tree[node + 1 :])
 
 
+def changed_twins(tree: Tree) -> Iterator[Hashable]:
+    """The same for a split of two leaves, the only one that a sum of trees changes."""
+    for node in range(len(tree) - 2):
+        if tree[node] is not None and tree[node + 1] is None and tree[node + 2] is None:
+            yield (*tree[:node], "changed", *tree[node + 1 :])
+
+
 def swapped(tree: Tree) -> Iterator[Hashable]:
     """A swap exchanges the rules of an internal node and one internal child of it."""
     for node, rule in enumerate(tree):
@@ -59,7 +66,7 @@ def regrown(_: Tree) -> Iterator[Hashable]:
     yield "any"
 
 
-MEETING_POINTS = {"change": changed, "swap": swapped, "birth_death": born}
+MEETING_POINTS = {"change": changed, "change_twins": changed_twins, "swap": swapped, "birth_death": born}
 
 
 def classes(trees: Sequence[Tree], moves: Iterable[str]) -> NDArray[np.int32]:

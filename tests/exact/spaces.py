@@ -18,6 +18,7 @@ from exact.enumeration import (
     Column,
     Dirichlet,
     GrowTree,
+    Normal,
     NormalInverseGamma,
     Scored,
     Table,
@@ -50,7 +51,7 @@ class Space:
     raw: tuple[Raw, ...]
     response: tuple[Any, ...]
     prior: GrowTree
-    leaf: Dirichlet | NormalInverseGamma
+    leaf: Dirichlet | NormalInverseGamma | Normal
     weight: tuple[float, ...] | None = None
     container: str = "frame"
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from exact.agreement import Disagreement, assert_agrees, lump_evenly, lump_rare
+from exact.agreement import Disagreement, assert_agrees, assert_means_agree, lump_evenly, lump_rare
 from exact.spaces import MISSING, SPACES, TIES, Space
 
 CHAINS, DRAWS = 4, 10_000
@@ -105,3 +105,14 @@ def test_rare_states_are_lumped() -> None:
     assert lump_rare(exact, 10_000, 5).tolist() == [2, 0, 3, 1]
     assert lump_evenly(exact, 3).tolist() == [1, 0, 1, 1]
     assert len(set(lump_evenly(np.full(100, 0.01), 10))) == 10
+
+
+def test_means_of_a_slow_chain() -> None:
+    """The error of an autoregressive chain is several times that of independent draws."""
+    generator = np.random.default_rng(1)
+    values = np.zeros((4, 6000, 2))
+    for draw in range(1, 6000):
+        values[:, draw] = 0.9 * values[:, draw - 1] + generator.standard_normal((4, 2))
+    assert_means_agree(values, np.zeros(2))
+    with pytest.raises(Disagreement):
+        assert_means_agree(values, np.array([0.0, 0.5]))
