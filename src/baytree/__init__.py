@@ -27,6 +27,7 @@ from .knowledge import (
 )
 from .leaves import Categorical, Gaussian
 from .models import CART
+from .permutation import permutation_null
 from .posterior import Posterior
 from .priors import GrowTree
 from .sampling import converge, extend, resume, sample
@@ -70,6 +71,7 @@ __all__ = [
     "extend",
     "load",
     "make_design",
+    "permutation_null",
     "read",
     "read_knowledge",
     "resume",
