@@ -79,7 +79,8 @@ class _BART(TreeEstimator):
         y : array-like of shape (rows,)
             The response.
         sample_weight : array-like of shape (rows,), optional
-            How many copies of itself each row counts as in the likelihood; with classes whole numbers.
+            With numbers, the noise of a row of weight w has variance σ²/w, as if the row were the mean of w rows. With
+            classes whole numbers: how many rows each one stands for.
         offset : array-like of shape (rows,), optional
             What is added to the sum of trees of each row; with classes there must be two.
         """

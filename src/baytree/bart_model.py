@@ -310,7 +310,7 @@ def _sigma_hat(model: BART, design: Design, y: np.ndarray, spread: float) -> flo
         return float(model.sigma)
     weight = np.ones(len(y)) if design.weight is None else design.weight
     mean = np.average(y, weights=weight)
-    naive = math.sqrt(float(weight @ (y - mean) ** 2) / max(weight.sum() - 1, 1))
+    naive = math.sqrt(float(weight @ (y - mean) ** 2) / max(len(y) - 1, 1))
     naive = naive or LEAST_SHARE * spread
     if model.sigma == "naive":
         return naive

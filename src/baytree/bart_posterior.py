@@ -239,11 +239,18 @@ class BARTPosterior(Explained):
         if int(sums.leaves.sum()) != len(sums.values) or not np.isfinite(sums.values).all():
             raise InputError("leaf values are missing or no numbers")
         shape = (self.chains, self.draws)
-        series = [self.log_likelihood, *([] if self.sigma is None else [self.sigma])]
-        if any(one.shape != shape for one in series) or self.plan.chains != self.chains != len(self.states):
+        series = [one for one in (self.log_likelihood, self.sigma, self.concentration) if one is not None]
+        if any(one.shape != shape for one in series) or not self.plan.chains == self.chains == len(self.states):
             raise InputError("draws or states are missing")
         if (self.sigma is None) != (self.schema.response.classes is not None):
             raise InputError("the standard deviations of the noise are missing")
+        if self.sigma is not None and not ((self.sigma > 0) & (self.sigma < np.inf)).all():
+            raise InputError("the standard deviations of the noise are no positive numbers")
+        learned = (self.log_weights, self.concentration)
+        if any((one is not None) != self.model.prior.knowledge.sparse for one in learned):
+            raise InputError("learned column weights are missing")
+        if self.log_weights is not None and self.log_weights.shape != (*shape, len(self.schema.columns)):
+            raise InputError("learned column weights are missing")
         for number, state in enumerate(self.states):
             try:
                 whole = len(state["stored"]) == sums.trees and state["drawn"] == self.draws

@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from .diagnostics import Diagnostic, Diagnostics
 from .knowledge import Knowledge
 from .verdict import Remedy, advice, verdict
@@ -95,11 +93,8 @@ def summarise(posterior: BARTPosterior) -> BARTSummary:
     """What `BARTPosterior.summary` promises."""
     plan, sums = posterior.plan, posterior.mean
     found = posterior.diagnostics()
-    visits = np.bincount(sums.tree_index.ravel(), minlength=len(sums.forest))
-    of_node = np.repeat(visits, sums.forest.end - sums.forest.begin.astype(np.int64))
-    split = sums.forest.feature >= 0
-    used = np.bincount(sums.forest.feature[split], of_node[split], minlength=len(posterior.schema.columns))
-    shares = zip(posterior.schema.names, (used / max(used.sum(), 1)).tolist(), strict=True)
+    use = posterior.variable_use()
+    shares = zip(use.columns, use.mean.tolist(), strict=True)
     return BARTSummary(
         response=posterior.schema.response.name,
         task=posterior.schema.response.task,

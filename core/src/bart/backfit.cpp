@@ -514,9 +514,17 @@ double Backfit::draw_value(const LeafSums& leaf, Stream& stream) const {
 
 // ---- from outside ---------------------------------------------------------------------------------------------------
 
+bool Backfit::in_order(const Nodes& nodes, std::span<const float> values) {
+  if (!cone_) return true;
+  cone_->read(nodes);
+  cone_values_.assign(values.begin(), values.end());
+  return cone_->contains(cone_values_, 0, values.size());
+}
+
 void Backfit::restore(std::size_t t, const Nodes& pattern, std::vector<float> values, std::span<float> residual) {
   SumTree& tree = trees_[t];
   if (values.size() != pattern.size() / 2 + 1 || values.size() > most_leaves_) throw InputError("tree: it has too many leaves, or not a value for each");
+  if (!in_order(pattern, values)) throw InputError("tree: its values are not monotone");
   std::array<float, 256> change{};
   std::copy(tree.values.begin(), tree.values.end(), change.begin());
   const LeafNumbers of_rows = numbers(t);

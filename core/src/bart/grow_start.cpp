@@ -17,6 +17,8 @@ void GrowStart::sweep(Backfit& sum, const Target& target, Stream& stream) {
     std::copy(sum.trees()[t].values.begin(), sum.trees()[t].values.end(), values.begin());
     add_changes(partial_, sum.numbers(t), values.data());
     grow(sum, target, stream);
+    // Any tree is monotone with one value for all leaves.
+    if (!sum.in_order(nodes_, values_)) std::fill(values_.begin(), values_.end(), 0.0f);
     sum.restore(t, nodes_, values_, target.residual);
   }
 }

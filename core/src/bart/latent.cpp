@@ -1,11 +1,10 @@
 #include "baytree/bart/latent.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <numbers>
 
-#include "baytree/numeric.hpp"
+#include "baytree/bart/class_probabilities.hpp"
 
 namespace baytree {
 namespace {
@@ -79,39 +78,6 @@ void draw_classes(const Latent& data, std::vector<std::vector<float>>& residual,
   }
 }
 
-/// Nodes and weights of Gauss and Hermite's rule for the standard normal, 12 points.
-struct Quadrature {
-  std::array<double, 12> node, weight;
-};
-
-Quadrature normal_quadrature() {
-  // Newton's method on the orthonormal Hermite polynomials, from the roots' known spacing.
-  constexpr int points = 12;
-  Quadrature rule;
-  for (int i = 0; i < points / 2; ++i) {
-    double x = i == 0 ? 5.50090170446774 : rule.node[static_cast<std::size_t>(i) - 1] - 1.2;
-    double derivative = 0.0;
-    for (int step = 0; step < 200; ++step) {
-      double before = 0.0, value = 1.0, deflated = 0.0;
-      for (int degree = 0; degree < points; ++degree) {
-        const double next = (x * value - std::sqrt(static_cast<double>(degree)) * before) / std::sqrt(degree + 1.0);
-        before = value;
-        value = next;
-      }
-      derivative = std::sqrt(static_cast<double>(points)) * before;
-      for (int j = 0; j < i; ++j) deflated += 1.0 / (x - rule.node[static_cast<std::size_t>(j)]);
-      const double move = value / (derivative - value * deflated);
-      x -= move;
-      if (std::abs(move) < 1e-14) break;
-    }
-    const auto low = static_cast<std::size_t>(i), high = static_cast<std::size_t>(points - 1 - i);
-    rule.node[low] = x;
-    rule.node[high] = -x;
-    rule.weight[low] = rule.weight[high] = static_cast<double>(points) / (derivative * derivative);
-  }
-  return rule;
-}
-
 }  // namespace
 
 void draw_latents(const Latent& data, std::vector<std::vector<float>>& residual, std::vector<std::vector<float>>& latent, Stream& stream) {
@@ -122,26 +88,29 @@ void draw_latents(const Latent& data, std::vector<std::vector<float>>& residual,
 }
 
 double class_log_likelihood(const Latent& data, const std::vector<std::vector<float>>& residual, const std::vector<std::vector<float>>& latent) {
-  static const Quadrature rule = normal_quadrature();
+  const auto fit = [&](std::size_t i, std::size_t k) { return static_cast<double>(latent[k][i] - residual[k][i]) + data.centre[k]; };
+  const auto weight = [&](std::size_t i) { return data.weight.empty() ? 1.0 : static_cast<double>(data.weight[i]); };
+  const std::size_t rows = data.response.size(), classes = data.classes;
   double total = 0.0;
-  for (std::size_t i = 0; i < data.response.size(); ++i) {
-    const auto own = static_cast<std::size_t>(data.response[i]);
-    const auto fit = [&](std::size_t k) { return static_cast<double>(latent[k][i] - residual[k][i]) + data.centre[k]; };
-    double log_probability = 0.0;
-    if (data.classes == 2) {
-      const double mean = fit(0) + (data.offset.empty() ? 0.0 : data.offset[i]);
-      log_probability = log_normal_cdf(own == 1 ? mean : -mean);
-    } else {
-      double probability = 0.0;
-      for (std::size_t point = 0; point < rule.node.size(); ++point) {
-        double product = rule.weight[point];
-        for (std::size_t k = 0; k < data.classes; ++k)
-          if (k != own) product *= 0.5 * std::erfc(-(rule.node[point] + fit(own) - fit(k)) * std::numbers::sqrt2 / 2.0);
-        probability += product;
-      }
-      log_probability = std::log(std::max(probability, 1e-300));
+  if (classes == 2) {
+    for (std::size_t i = 0; i < rows; ++i) {
+      const double mean = fit(i, 0) + (data.offset.empty() ? 0.0 : data.offset[i]);
+      total += weight(i) * log_normal_cdf(data.response[i] == 1 ? mean : -mean);
     }
-    total += (data.weight.empty() ? 1.0 : static_cast<double>(data.weight[i])) * log_probability;
+    return total;
+  }
+  constexpr std::size_t block = 256;
+  constexpr double least = 1e-300;  // of which there is a logarithm
+  std::vector<double> means, probabilities;
+  for (std::size_t begin = 0; begin < rows; begin += block) {
+    const std::size_t end = std::min(rows, begin + block);
+    means.clear();
+    for (std::size_t i = begin; i < end; ++i)
+      for (std::size_t k = 0; k < classes; ++k) means.push_back(fit(i, k));
+    probabilities.resize(means.size());
+    class_probabilities(means, classes, probabilities);
+    for (std::size_t i = begin; i < end; ++i)
+      total += weight(i) * std::log(std::max(probabilities[(i - begin) * classes + static_cast<std::size_t>(data.response[i])], least));
   }
   return total;
 }

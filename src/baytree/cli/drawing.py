@@ -12,6 +12,8 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from ..bart_posterior import BARTPosterior
+from ..bart_summary import BARTSummary
 from ..diagnostics import Diagnostic
 from ..knowledge import Knowledge
 from ..sketches import Sketch
@@ -21,7 +23,10 @@ from ..words import counted, percent
 
 if TYPE_CHECKING:
     from ..edits import Edits
+    from ..families import AnyPosterior
     from ..posterior import TopTree
+
+AnySummary = Summary | BARTSummary
 
 CLASS_COLOURS = ("green", "red", "blue", "yellow", "magenta", "cyan")
 # From low to high.
@@ -118,7 +123,7 @@ def draw_edits(edits: Edits) -> Text:
 # ---- figures --------------------------------------------------------------------------------------------------------
 
 
-def bar_chart(shares: Mapping[str, float], most: int = 10) -> Table:
+def bar_chart(shares: Mapping[str, float], most: int = 10, full: float = 1.0) -> Table:
     """Shares between 0 and 1 as bars, in the order given.
 
     Parameters
@@ -127,13 +132,15 @@ def bar_chart(shares: Mapping[str, float], most: int = 10) -> Table:
         The bars.
     most : int
         How many are drawn; the rest is counted in a last line.
+    full : float
+        The share of a bar of full length.
     """
     table = Table.grid(padding=(0, 2, 0, 0))
     table.add_column(overflow="fold")
     table.add_column(no_wrap=True)
     table.add_column(justify="right", no_wrap=True)
     for name, share in islice(shares.items(), most):
-        table.add_row(Text(name), Text(_bar(share), style="cyan"), percent(share))
+        table.add_row(Text(name), Text(_bar(share / full), style="cyan"), percent(share))
     if len(shares) > most:
         rest = list(shares.values())[most:]
         table.add_row(Text(f"{len(rest)} more", style="dim"), Text(f"at most {percent(max(rest))} each", style="dim"))
@@ -145,7 +152,17 @@ def _bar(share: float) -> str:
     return ("█" * (eighths // 8) + BAR_PARTS[eighths % 8].strip()).ljust(BAR_WIDTH)
 
 
-def diagnostic_table(summary: Summary) -> Table:
+def use_chart(summary: AnySummary, most: int = 10) -> list[RenderableType]:
+    """Which columns are asked about: by how many trees or, of sums of trees, by which share of all questions."""
+    if isinstance(summary, Summary):
+        title, chart = "How likely a tree asks about a column", bar_chart(summary.inclusion, most)
+    else:
+        full = max(summary.variable_use.values()) or 1.0
+        title, chart = "Of all questions, how many are about a column", bar_chart(summary.variable_use, most, full)
+    return [heading(title), indented(chart)]
+
+
+def diagnostic_table(summary: AnySummary) -> Table:
     """Mean, spread, R-hat and effective sample sizes of what is watched."""
     table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 3, 0, 0))
     table.add_column("")
@@ -163,26 +180,37 @@ def _ess(size: float | None) -> str:
     return "–" if size is None else f"{size:,.0f}"
 
 
-def remarks(summary: Summary) -> list[Text]:
+def remarks(summary: AnySummary) -> list[Text]:
     """What tells chains apart and is no R-hat."""
     return [Text(remark) for remark in summary.diagnostics.remarks()]
 
 
-def verdict(summary: Summary) -> Text:
+def verdict(summary: AnySummary) -> Text:
     """Whether the chains agree, with a mark in front."""
     return Text.assemble(("✔ ", "bold green") if summary.diagnostics.agree else ("! ", "bold yellow"), summary.verdict)
+
+
+def agreement(summary: AnySummary) -> list[RenderableType]:
+    """All that tells whether the chains agree."""
+    return [
+        heading("Do the chains agree?"),
+        indented(diagnostic_table(summary)),
+        *remarks(summary),
+        moves_line(summary),
+        verdict(summary),
+    ]
 
 
 # ---- words ----------------------------------------------------------------------------------------------------------
 
 
-def fit_title(summary: Summary) -> Text:
+def fit_title(summary: AnySummary) -> Text:
     """What is predicted, and from what."""
     size = f": {counted(summary.rows, 'row')}, {counted(summary.columns, 'column')}"
     return Text.assemble(f"{summary.task.capitalize()} of ", (summary.response, "bold"), size)
 
 
-def draws_line(summary: Summary) -> Text:
+def draws_line(summary: AnySummary) -> Text:
     """How the posterior was drawn."""
     thin = f", every {_ordinal(summary.thin)} kept" if summary.thin > 1 else ""
     return Text(
@@ -191,9 +219,11 @@ def draws_line(summary: Summary) -> Text:
     )
 
 
-def tempered_lines(summary: Summary) -> list[Text]:
+def tempered_lines(summary: AnySummary) -> list[Text]:
     """How tempering went, where there was any."""
-    return [] if summary.tempered is None else [Text(str(summary.tempered))]
+    if isinstance(summary, BARTSummary) or summary.tempered is None:
+        return []
+    return [Text(str(summary.tempered))]
 
 
 def leaves(number: int) -> str:
@@ -206,6 +236,30 @@ def size_line(n_leaves: np.ndarray) -> Text:
     low, middle, high = np.quantile(n_leaves, [0.05, 0.5, 0.95], method="nearest")
     size = f"{low}" if low == high else f"{low} to {high}"
     return Text(f"A typical tree has {leaves(middle)}, nine in ten have {size}.")
+
+
+def trees_line(posterior: AnyPosterior) -> Text:
+    """How large the trees of a posterior are; of sums of trees, how many there are and how large the noise is."""
+    if not isinstance(posterior, BARTPosterior):
+        return size_line(posterior.n_leaves)
+    sums, sigma = posterior.mean, posterior.sigma
+    of_classes = f", {posterior.model.trees:,} for each class" if sums.trees > posterior.model.trees else ""
+    size = f"Each draw adds up {counted(sums.trees, 'tree')}{of_classes}, of {sums.leaves.mean():.2f} leaves on average"
+    noise = "" if sigma is None else f"; the noise has a standard deviation of about {sigma.mean():.4g}"
+    return Text(f"{size}{noise}.")
+
+
+def sum_line(summary: BARTSummary) -> Text:
+    """What is assumed of a sum of trees besides the prior of a tree."""
+    model = summary.model
+    each = " for each class" if summary.trees > model["trees"] else ""
+    values = f"leaf values of standard deviation {model['calibration']['leaf_sd']:.4g} (k = {model['k']:g})"
+    freedom = "inf" if model["nu"] is None else f"{model['nu']:g}"
+    noise = f"; noise by sigma = {model['sigma']}, nu = {freedom}, q = {model['q']:g}"
+    return Text(
+        f"Model: the sum of {counted(model['trees'], 'tree')}{each}; {values}"
+        f"{noise if summary.task == 'regression' else ''}"
+    )
 
 
 def prior_line(prior: Mapping[str, Any]) -> Text:
@@ -235,7 +289,7 @@ def known_lines(known: Knowledge) -> list[RenderableType]:
     return [Text("Known about the trees:"), indented(Text(known.describe()))]
 
 
-def moves_line(summary: Summary) -> Text:
+def moves_line(summary: AnySummary) -> Text:
     """Of each proposal, how often it changed the tree."""
     return Text("Accepted: " + ", ".join(f"{name} {percent(share)}" for name, share in summary.acceptance.items()))
 

@@ -18,6 +18,23 @@ from ..words import listed
 from . import options
 from .data import require_file, require_folder
 from .errors import session
+from .families import (
+    BetaOption,
+    Family,
+    KOption,
+    ModelOption,
+    MovesOption,
+    NuOption,
+    QOption,
+    SigmaOption,
+    StartChoice,
+    StartOption,
+    TreesOption,
+    build_model,
+    family_of,
+    require_noise,
+    settings_of,
+)
 from .knowledge import (
     PARAMETERS,
     BoxOption,
@@ -30,9 +47,9 @@ from .knowledge import (
     MaxLeavesOption,
     MonotoneOption,
     OnlyOption,
+    SparseOption,
 )
 from .options import (
-    MODEL,
     SAMPLING,
     RuleChoice,
     SemanticsChoice,
@@ -45,13 +62,12 @@ from .options import (
     require_count,
     require_seed,
     say_read,
-    tree_prior,
 )
 
 if TYPE_CHECKING:
-    from ..models import CART
-    from ..posterior import Posterior
-    from ..summary import Summary
+    from ..families import AnyPosterior, Model
+    from ..plan import Plan
+    from .drawing import AnySummary
     from .output import Output
 
 # Names of tables, which a model would make unreadable for other programs.
@@ -65,12 +81,6 @@ class LadderChoice(StrEnum):
 
     ADAPTIVE = "adaptive"
     MRBAYES = "mrbayes"
-
-
-class Family(StrEnum):
-    """The models that can be fitted."""
-
-    CART = "cart"
 
 
 def _require_numbers(counts: dict[str, int], warmup: int, seed: int | None) -> None:
@@ -94,15 +104,21 @@ def command(
     categorical: options.CategoricalOption = None,
     drop: options.DropOption = None,
     max_cuts: options.MaxCutsOption = "255",
-    model: Annotated[Family, typer.Option(help="cart: one tree.", rich_help_panel=MODEL)] = Family.CART,
+    offset: options.OffsetOption = None,
+    model: ModelOption = Family.CART,
     prior: options.PriorOption = None,
     semantics: options.SemanticsOption = SemanticsChoice.BACKTRACK,
     edit: options.EditOption = None,
     edits: options.EditsOption = 4.0,
     alpha: options.AlphaOption = 0.95,
-    beta: options.BetaOption = 1.0,
+    beta: BetaOption = None,
     min_leaf: options.MinLeafOption = 5,
     rule: options.RuleOption = RuleChoice.VARIABLE,
+    trees: TreesOption = 200,
+    k: KOption = 2.0,
+    nu: NuOption = 3.0,
+    q: QOption = 0.9,
+    sigma: SigmaOption = "linear",
     box: BoxOption = None,
     monotone: MonotoneOption = None,
     interact: InteractOption = None,
@@ -112,6 +128,7 @@ def command(
     max_depth: MaxDepthOption = None,
     max_leaves: MaxLeavesOption = None,
     column_weight: ColumnWeightOption = None,
+    sparse: SparseOption = False,
     knowledge: KnowledgeOption = None,
     proposal: Annotated[
         str,
@@ -121,6 +138,8 @@ def command(
             rich_help_panel=SAMPLING,
         ),
     ] = "auto",
+    moves: MovesOption = "auto",
+    start: StartOption = StartChoice.ROOT,
     chains: Annotated[int, typer.Option(help="Chains, to be compared.", rich_help_panel=SAMPLING)] = 4,
     draws: Annotated[int, typer.Option(help="Draws to keep of each chain.", rich_help_panel=SAMPLING)] = 1000,
     warmup: Annotated[int, typer.Option(help="Iterations to throw away first.", rich_help_panel=SAMPLING)] = 1000,
@@ -165,12 +184,13 @@ def command(
     """
     with session(json=as_json, quiet=quiet) as output:
         from .. import sampling
-        from ..models import CART
         from ..tempering import Tempering
 
         # Whatever can be refused is refused before the table is read.
         path = out or _default_out(file)
-        tree_model = CART(prior=tree_prior(context, output), proposal=proposal)
+        begun = _unfinished(path) if resume else None
+        family = model if begun is None or given(context, "model") else family_of(begun[0])
+        asked = build_model(context, family, output)
         max_cuts_of(max_cuts)
         Tempering(temperatures, ladder.value)
         sampling.require_time_limit(time_limit)
@@ -179,11 +199,12 @@ def command(
         _require_numbers({"chains": chains, "draws": draws, "thin": thin}, warmup, seed)
         _require_place(path)
         require_file(file)
-        if resume:
-            _require_same(context, path, tree_model)
-        else:
+        if begun is None:
             _require_no_unfinished(path)
+        else:
+            _require_same(context, asked, *begun)
         design = read_design(context)
+        require_noise(context, design)
         say_read(context, design, output)
         began = time.monotonic()
         with _telling_how_to_resume(context, path):
@@ -193,7 +214,7 @@ def command(
                 if path.exists():
                     output.note(f"replacing the model {path}")
                 posterior = sampling.sample(
-                    tree_model,
+                    asked,
                     design,
                     warmup=warmup,
                     draws=draws,
@@ -260,8 +281,8 @@ def _telling_how_to_resume(context: typer.Context, path: Path) -> Iterator[None]
         raise KeyboardInterrupt(f"{said}; to go on: {fit_again(context, without=('resume',))} --resume") from error
 
 
-def _require_same(context: typer.Context, path: Path, model: CART) -> None:
-    """Refuse options that contradict the unfinished run: its settings stand."""
+def _unfinished(path: Path) -> tuple[Model, Plan]:
+    """What the unfinished run of a model file was begun with."""
     from ..families import read_header
     from ..storage import open_model, partial_path
 
@@ -269,29 +290,35 @@ def _require_same(context: typer.Context, path: Path, model: CART) -> None:
         finished = f"; {path} is finished" if path.exists() else ""
         raise FileError(f"--resume: there is no unfinished run {partial_path(path)}{finished}; leave --resume out")
     with open_model(partial_path(path)) as reader:
-        begun, _, plan = read_header(reader)
+        model, _, plan = read_header(reader)
+    return model, plan
+
+
+def _require_same(context: typer.Context, model: Model, begun: Model, plan: Plan) -> None:
+    """Refuse options that contradict the unfinished run: its settings stand."""
+    if family_of(model) != family_of(begun):
+        raise InputError(
+            f"--resume: the run was begun with --model {family_of(begun)}; leave --model out, or begin anew"
+        )
     prior, begun_prior = model.prior.to_dict(), begun.prior.to_dict()
     stated = [option(name) for name in PARAMETERS if given(context, name)]
     if stated and any(prior.get(part) != begun_prior.get(part) for part in ("knowledge", "text")):
         raise InputError(f"--resume: the run was begun with other knowledge; leave {listed(stated)} out, or begin anew")
     # A run that goes on until its chains agree has had more warm-up, and lies further apart, than was asked for.
     planned = [name for name in PLANNED if not context.params["until_converged"] or name not in ("warmup", "thin")]
+    stands = settings_of(begun)
     settings: dict[str, Any] = {
         **{name: (context.params[name], getattr(plan, name)) for name in planned},
         **{name: (prior[name], begun_prior.get(name)) for name in prior if name not in PARAMETERS},
-        "prior": tuple(one.get("text", "the built-in one") for one in (prior, begun_prior)),
-        "edit": tuple(getattr(one.prior, "tree", None) for one in (model, begun)),
-        "proposal": tuple(
-            ",".join(sorted(f"{part}={part.weight:g}" for part in one.components())) for one in (model, begun)
-        ),
+        **{name: (value, stands[name]) for name, value in settings_of(model).items()},
     }
-    for name, (asked, stands) in settings.items():
-        if given(context, name) and asked != stands:
-            written, shown = option(name), repr(stands) if name == "edit" else stands
+    for name, (asked, before) in settings.items():
+        if given(context, name) and asked != before:
+            written, shown = option(name), repr(before) if name == "edit" else before
             raise InputError(f"--resume: the run was begun with {written} {shown}; leave {written} out, or begin anew")
 
 
-def _say_learned(context: typer.Context, posterior: Posterior, path: Path, seconds: float, output: Output) -> None:
+def _say_learned(context: typer.Context, posterior: AnyPosterior, path: Path, seconds: float, output: Output) -> None:
     from rich.text import Text
 
     from . import drawing
@@ -300,21 +327,22 @@ def _say_learned(context: typer.Context, posterior: Posterior, path: Path, secon
     output.say(
         Text(f"{drawing.draws_line(summary)}; {seconds:.1f} s"),
         *drawing.tempered_lines(summary),
-        drawing.heading("How likely a tree asks about a column"),
-        drawing.indented(drawing.bar_chart(summary.inclusion, most=6)),
+        *drawing.use_chart(summary, most=6),
         Text(""),
-        drawing.size_line(posterior.n_leaves),
+        drawing.trees_line(posterior),
         drawing.verdict(summary),
         Text.assemble("\nModel written to ", (str(path), "bold"), f" ({_size(path)})"),
         drawing.next_steps(_steps(context, summary, path)),
     )
 
 
-def _steps(context: typer.Context, summary: Summary, path: Path) -> list[tuple[str, str]]:
+def _steps(context: typer.Context, summary: AnySummary, path: Path) -> list[tuple[str, str]]:
     model, table = shlex.quote(str(path)), shlex.quote(str(context.params["file"]))
+    offset = context.params["offset"]
+    added = "" if offset is None else f" --offset {shlex.quote(offset)}"
     steps = [
-        (f"baytree show {model}", "see the best tree and the diagnostics"),
-        (f"baytree predict {model} {table}", "predict rows, these or new ones"),
+        (f"baytree show {model}", "see what was learned, and the diagnostics"),
+        (f"baytree predict {model} {table}{added}", "predict rows, these or new ones"),
     ]
     # Going on until the chains agree may have made the draws lie further apart than was asked for.
     thin = {"thin": summary.thin} if summary.thin != context.params["thin"] else {}

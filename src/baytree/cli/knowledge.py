@@ -75,6 +75,10 @@ ColumnWeightOption = Annotated[
         rich_help_panel=KNOWLEDGE,
     ),
 ]
+SparseOption = Annotated[
+    bool,
+    typer.Option("--sparse", help="Of bart: few columns matter, and which is learned.", rich_help_panel=KNOWLEDGE),
+]
 KnowledgeOption = Annotated[
     Path | None, typer.Option(metavar="FILE", help="A TOML file that says such things.", rich_help_panel=KNOWLEDGE)
 ]
@@ -90,6 +94,7 @@ PARAMETERS = (
     "max_depth",
     "max_leaves",
     "column_weight",
+    "sparse",
     "knowledge",
 )
 
@@ -138,6 +143,8 @@ def _constraints(given: dict[str, Any]) -> Iterator[Constraint]:
         with _naming("column_weight", text):
             column, weight = _assigned(text, "age=3")
             yield Weights({column: _number(weight)})
+    if given.get("sparse"):
+        yield Weights("sparse")
 
 
 def _box(text: str) -> Constraint:

@@ -55,6 +55,9 @@ TaskOption = Annotated[
 WeightOption = Annotated[
     str | None, typer.Option(metavar="COL", help="How many rows each row counts as.", rich_help_panel=DATA)
 ]
+OffsetOption = Annotated[
+    str | None, typer.Option(metavar="COL", help="Of bart: added to the sum of trees.", rich_help_panel=DATA)
+]
 CategoricalOption = Annotated[
     list[str] | None,
     typer.Option(metavar="COL", help="Numbers that are labels. May be repeated.", rich_help_panel=DATA),
@@ -107,7 +110,6 @@ def tree_prior(context: typer.Context, output: Output) -> GrowTree | EditTree | 
 
 def _prior(context: typer.Context, output: Output) -> GrowTree | EditTree | Program:
     from ..edit_tree import EditTree
-    from ..priors import GrowTree
     from ..slp import load
 
     asked = context.params
@@ -127,7 +129,16 @@ def _prior(context: typer.Context, output: Output) -> GrowTree | EditTree | Prog
     if asked["edit"] is not None:
         _refuse(context, ("alpha", "beta", "rule"), "leave it out with --edit")
         return EditTree(_given_tree(Path(asked["edit"])), asked["edits"], asked["min_leaf"])
-    return GrowTree(asked["alpha"], asked["beta"], asked["min_leaf"], RuleChoice(asked["rule"]).value)
+    return grow_tree(context, 1.0)
+
+
+def grow_tree(context: typer.Context, beta: float) -> GrowTree:
+    """The built-in prior that the options of a command describe, with this beta where they say none."""
+    from ..priors import GrowTree
+
+    asked = context.params
+    beta = beta if asked["beta"] is None else asked["beta"]
+    return GrowTree(asked["alpha"], beta, asked["min_leaf"], RuleChoice(asked["rule"]).value)
 
 
 def _refuse(context: typer.Context, names: tuple[str, ...], remedy: str) -> None:
@@ -163,6 +174,7 @@ def read_design(context: typer.Context) -> Design:
         asked["target"],
         task=TaskChoice(asked["task"]).value,
         weight=asked["weight"],
+        offset=asked.get("offset"),
         categorical=asked["categorical"] or (),
         drop=asked["drop"] or (),
         max_cuts=max_cuts_of(asked["max_cuts"]),

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
+import numpy as np
 import typer
 
 from ..errors import InputError
@@ -14,9 +16,21 @@ from .errors import session
 if TYPE_CHECKING:
     import polars as pl
 
-    from ..posterior import Posterior
+    from ..families import AnyPosterior
 
 SEPARATORS = {".csv": ",", ".tsv": "\t"}
+
+
+class KindChoice(StrEnum):
+    """What is predicted: the kinds of a posterior's `predict`, or those of them that most people want."""
+
+    AUTO = "auto"
+    MEAN = "mean"
+    INTERVAL = "interval"
+    DRAWS = "draws"
+    PREDICTIVE = "predictive"
+    PREDICTIVE_INTERVAL = "predictive_interval"
+    VOTE = "vote"
 
 
 def command(
@@ -28,13 +42,18 @@ def command(
             metavar="FILE", help="A .csv, .tsv or .parquet file to write.", show_default="CSV to the terminal"
         ),
     ] = None,
-    prob: Annotated[float, typer.Option(help="Probability of the intervals of a regression.")] = 0.9,
+    kind: Annotated[KindChoice, typer.Option(help="auto: means, and of numbers also intervals.")] = KindChoice.AUTO,
+    prob: Annotated[float, typer.Option(help="Probability of the intervals.")] = 0.9,
+    offset: Annotated[
+        str | None, typer.Option(metavar="COL", help="Of a sum of trees: the column of NEW that is added to it.")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Predict every row of a table.
 
     Classes: the most probable one and the probability of each. Numbers: their mean, a credible interval of that mean
-    (lower, upper), and an interval for a new value (predictive_lower, predictive_upper).
+    (lower, upper), and an interval for a new value (predictive_lower, predictive_upper). With --kind draws or
+    predictive there is one line for each row, chain and draw.
     """
     with session(json=as_json) as output:
         from ..families import load
@@ -50,7 +69,7 @@ def command(
         table = read_file(
             new, text=[column.name for column in posterior.schema.columns if column.kind == "categorical"]
         )
-        predictions = predict_table(posterior, table, prob)
+        predictions = predict_table(posterior, table, kind.value, prob, offset)
         if out is not None:
             _write(predictions, out)
             output.say(f"{counted(predictions.height, 'prediction')} written to {out}")
@@ -61,17 +80,23 @@ def command(
             output.write(predictions.write_csv())
 
 
-def predict_table(posterior: Posterior, table: pl.DataFrame, prob: float) -> pl.DataFrame:
+def predict_table(
+    posterior: AnyPosterior, table: pl.DataFrame, kind: str, prob: float, offset: str | None = None
+) -> pl.DataFrame:
     """The predictions of every row, with a column for each thing that is predicted.
 
     Parameters
     ----------
-    posterior : Posterior
+    posterior : Posterior or BARTPosterior
         The model.
     table : polars.DataFrame
         New rows.
+    kind : str
+        ``"auto"``, or what `predict` of the posterior takes.
     prob : float
-        The probability of a regression's intervals.
+        The probability of intervals.
+    offset : str, optional
+        The column that is added to a sum of trees.
 
     Returns
     -------
@@ -79,16 +104,49 @@ def predict_table(posterior: Posterior, table: pl.DataFrame, prob: float) -> pl.
     """
     import polars as pl
 
-    mean = posterior.predict(table)
+    more = {} if offset is None else {"offset": _offset(posterior, table, offset)}
     classes = posterior.schema.response.classes
-    if classes is not None:
-        columns = {"prediction": pl.Series(classes[mean.argmax(axis=1)])}
-        return pl.DataFrame(columns | {f"P({label})": mean[:, k] for k, label in enumerate(classes)})
-    lower, upper = posterior.predict(table, kind="interval", prob=prob).T
-    new_lower, new_upper = posterior.predict(table, kind="predictive_interval", prob=prob).T
-    return pl.DataFrame(
-        {"mean": mean, "lower": lower, "upper": upper, "predictive_lower": new_lower, "predictive_upper": new_upper}
-    )
+    usual = ("mean", "interval", "predictive_interval") if classes is None else ("mean",)
+    columns: dict[str, Any] = {}
+    for one in usual if kind == "auto" else (kind,):
+        columns |= _columns(one, posterior.predict(table, one, prob, **more), classes)
+    return pl.DataFrame(columns)
+
+
+def _columns(kind: str, found: np.ndarray, classes: np.ndarray | None) -> dict[str, Any]:
+    """What `predict` gave for a kind as columns of a table."""
+    if kind in ("draws", "predictive"):
+        # A line for each row, chain and draw.
+        chains, draws, rows = found.shape[:3]
+        row, chain, draw = np.indices((rows, chains, draws)).reshape(3, -1)
+        lines = np.moveaxis(found, 2, 0).reshape(rows * chains * draws, *found.shape[3:])
+        new = {"prediction": lines if classes is None else classes[lines]} if kind == "predictive" else None
+        return {"row": row, "chain": chain, "draw": draw} | (new or _values(lines, classes))
+    if kind in ("interval", "predictive_interval"):
+        before = kind.removesuffix("interval")
+        lower, upper = (_values(found[..., side], classes) for side in (0, 1))
+        of = {name: "" if classes is None else f" {name}" for name in lower}
+        sides = [{f"{before}lower{of[name]}": lower[name], f"{before}upper{of[name]}": upper[name]} for name in of]
+        return {name: values for both in sides for name, values in both.items()}
+    best = {} if classes is None else {"prediction": classes[found.argmax(axis=1)]}
+    return best | _values(found, classes)
+
+
+def _values(found: np.ndarray, classes: np.ndarray | None) -> dict[str, np.ndarray]:
+    """E(y | x), or the probability of each class, by the name of the column."""
+    return {"mean": found} if classes is None else {f"P({label})": found[:, k] for k, label in enumerate(classes)}
+
+
+def _offset(posterior: AnyPosterior, table: pl.DataFrame, name: str) -> np.ndarray:
+    """The numbers of a column, to be added to a sum of trees."""
+    from ..bart_posterior import BARTPosterior
+    from ..response import learn_offset
+    from ..tables import table_of
+
+    if not isinstance(posterior, BARTPosterior):
+        raise InputError(f"--offset {name}: a single tree takes no offset; leave it out")
+    source = table_of(table)
+    return learn_offset(name, source.raw(source.position(name)), source.rows)
 
 
 def _require_place(out: Path, *sources: Path) -> None:

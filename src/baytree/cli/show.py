@@ -7,27 +7,63 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ..errors import InputError
 from .errors import session
+from .options import given
 
 if TYPE_CHECKING:
+    from ..bart_posterior import BARTPosterior
     from ..posterior import Posterior
     from .output import Output
 
 
 def command(
+    context: typer.Context,
     model: Annotated[Path, typer.Argument(metavar="MODEL", help="A file that [bold]baytree fit[/bold] wrote.")],
     trees: Annotated[int, typer.Option(min=0, help="How many of the most probable trees to list.")] = 3,
+    tree: Annotated[
+        str | None,
+        typer.Option(metavar="CHAIN,DRAW,TREE", help="Of a sum of trees: one tree to draw, counted from 0."),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object, with the trees in full.")] = False,
 ) -> None:
-    """Show what a model learned: its best tree, what it asks about, and whether the chains agree."""
+    """Show what a model learned: its best tree, what it asks about, and whether the chains agree.
+
+    A sum of trees has no best tree: of it, how often the trees use each column.
+    """
     with session(json=as_json) as output:
+        from ..bart_posterior import BARTPosterior
         from ..families import load
 
         posterior = load(model)
-        if as_json:
+        if isinstance(posterior, BARTPosterior):
+            if given(context, "trees"):
+                raise InputError(
+                    f"--trees: {model} holds sums of {posterior.mean.trees} trees, which do not come again; leave it "
+                    "out to see which columns they use, or draw one tree: --tree 0,0,0"
+                )
+            place = None if tree is None else _place(posterior, tree)
+            if as_json:
+                drawn = {} if place is None else {"tree": posterior.tree(*place).to_dict()}
+                output.result(posterior.summary().to_dict() | drawn)
+            else:
+                _draw_sums(posterior, place, output)
+        elif tree is not None:
+            raise InputError(f"--tree is for sums of trees, and {model} holds single ones; list them by --trees 10")
+        elif as_json:
             output.result(describe(posterior, trees))
         else:
             _draw(posterior, trees, output)
+
+
+def _place(posterior: BARTPosterior, text: str) -> tuple[int, int, int]:
+    """Of the tree that --tree names: its chain, its draw and its number in the sum."""
+    shape = posterior.mean.tree_index.shape
+    place = tuple(int(number) if number.strip().isdecimal() else -1 for number in text.split(","))
+    if len(place) != 3 or not all(0 <= number < size for number, size in zip(place, shape, strict=True)):
+        largest = ",".join(str(size - 1) for size in shape)
+        raise InputError(f"--tree {text}: give a chain, a draw and a tree, from 0,0,0 to {largest}")
+    return place
 
 
 def describe(posterior: Posterior, trees: int) -> dict[str, Any]:
@@ -64,9 +100,8 @@ def _draw(posterior: Posterior, trees: int, output: Output) -> None:
         *drawing.known_lines(summary.known),
         drawing.heading(f"The best tree found, of highest posterior probability ({drawing.leaves(best.n_leaves)})"),
         drawing.indented(drawing.draw_tree(best)),
-        drawing.heading("How likely a tree asks about a column"),
-        drawing.indented(drawing.bar_chart(summary.inclusion)),
-        drawing.size_line(posterior.n_leaves),
+        *drawing.use_chart(summary),
+        drawing.trees_line(posterior),
     )
     if has_edits(posterior):
         output.say(
@@ -77,10 +112,24 @@ def _draw(posterior: Posterior, trees: int, output: Output) -> None:
             drawing.heading("The trees drawn most often"),
             drawing.indented(drawing.tree_table(posterior.top_trees(trees))),
         )
+    output.say(*drawing.agreement(summary))
+
+
+def _draw_sums(posterior: BARTPosterior, place: tuple[int, int, int] | None, output: Output) -> None:
+    from . import drawing
+
+    summary = posterior.summary()
     output.say(
-        drawing.heading("Do the chains agree?"),
-        drawing.indented(drawing.diagnostic_table(summary)),
-        *drawing.remarks(summary),
-        drawing.moves_line(summary),
-        drawing.verdict(summary),
+        drawing.fit_title(summary),
+        drawing.draws_line(summary),
+        drawing.sum_line(summary),
+        drawing.prior_line(summary.model["prior"]),
+        *drawing.known_lines(summary.known),
+        *drawing.use_chart(summary),
+        drawing.trees_line(posterior),
     )
+    if place is not None:
+        chain, draw, number = place
+        title = f"Tree {number} of draw {draw} of chain {chain}, and what it adds to the sum"
+        output.say(drawing.heading(title), drawing.indented(drawing.draw_tree(posterior.tree(*place))))
+    output.say(*drawing.agreement(summary))

@@ -26,7 +26,7 @@ def read_knowledge(path: str | os.PathLike[str]) -> Knowledge:
     forbid = ["id", "name"]
     interact = [["age", "glucose"], ["dose"]]
 
-    [weights]
+    [weights]             # or weights = "sparse", above, to learn them with a sum of trees
     age = 3.0
 
     [monotone]
@@ -89,6 +89,15 @@ def _by_column(key: str, value: Any, constraint: Callable[[dict[str, Any]], Cons
         yield constraint(value)
 
 
+def _weights(key: str, value: Any) -> Constraints:
+    if value == "sparse":
+        yield Weights(value)
+    elif isinstance(value, str):
+        raise InputError(f"{key} = {value!r}: give a table, [{key}], with a line for each column, or 'sparse'")
+    else:
+        yield from _by_column(key, value, Weights)
+
+
 def _boxes(key: str, value: Any) -> Constraints:
     for number, table in _tables(key, value):
         with _telling(f"[[{key}]] {number}: "):
@@ -126,7 +135,7 @@ _READERS: dict[str, Callable[[str, Any], Constraints]] = {
     "forbid_below": _forbid_below,
     "interact": _interact,
     "only": _only,
-    "weights": lambda key, value: _by_column(key, value, Weights),
+    "weights": _weights,
     "monotone": lambda key, value: _by_column(key, value, Monotone),
     "box": _boxes,
 }

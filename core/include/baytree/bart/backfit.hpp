@@ -80,6 +80,9 @@ class Backfit {
   double log_marginal(const LeafSums& leaf) const;
   double draw_value(const LeafSums& leaf, Stream& stream) const;
 
+  /// Whether these values of a tree's leaves are in the order that monotone columns ask for.
+  bool in_order(const Nodes& nodes, std::span<const float> values);
+
   /// Visits every tree once.
   void sweep(const Target& target, Stream& stream, Team& team);
 

@@ -1,0 +1,162 @@
+"""Damaged, foreign and hostile files of sums of trees get a named error."""
+
+import json
+import sqlite3
+import zlib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import baytree as bt
+from baytree.bart_posterior import OPTIONAL, PART_ARRAYS
+
+
+@pytest.fixture(scope="module")
+def content(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    path = tmp_path_factory.mktemp("files") / "model.baytree"
+    model = bt.BART(trees=4, prior=bt.GrowTree(beta=2.0) & bt.Weights("sparse"))
+    bt.sample(model, bt.datasets.friedman(60).design(), warmup=20, draws=20, chains=2, seed=1, progress=False).save(
+        path
+    )
+    return path.read_bytes()
+
+
+@pytest.fixture
+def model(content: bytes, tmp_path: Path) -> Path:
+    path = tmp_path / "model.baytree"
+    path.write_bytes(content)
+    return path
+
+
+def edit(path: Path, statement: str, *values: object) -> None:
+    with sqlite3.connect(path) as database:
+        database.execute(statement, values)
+
+
+def rewrite(path: Path, name: str, change: Callable[[np.ndarray], Any]) -> None:
+    """Replace an array by a consistent, wrong one, as a hostile writer would."""
+    with sqlite3.connect(path) as database:
+        [(dtype, data)] = database.execute("SELECT dtype, data FROM arrays WHERE name = ? AND chain = 0", (name,))
+        array = np.asarray(change(np.frombuffer(data, dtype).copy()), dtype=dtype)
+        database.execute(
+            "UPDATE arrays SET data = ?, shape = ?, checksum = ? WHERE name = ? AND chain = 0",
+            (array.tobytes(), json.dumps(array.shape), zlib.crc32(array.tobytes()), name),
+        )
+
+
+def test_the_whole_file_is_read(model: Path) -> None:
+    posterior = bt.load(model)
+    assert isinstance(posterior, bt.BARTPosterior)
+    assert (posterior.chains, posterior.draws, posterior.mean.trees) == (2, 20, 4)
+
+
+@pytest.mark.parametrize("name", [*PART_ARRAYS, *OPTIONAL])
+def test_a_missing_array(model: Path, name: str) -> None:
+    edit(model, "DELETE FROM arrays WHERE name = ? AND chain = 1", name)
+    with pytest.raises(bt.FileError, match="damaged"):
+        bt.load(model)
+
+
+@pytest.mark.parametrize("name", OPTIONAL)
+def test_what_a_model_has_cannot_be_left_out(model: Path, name: str) -> None:
+    edit(model, "DELETE FROM arrays WHERE name = ?", name)
+    with pytest.raises(bt.FileError, match="damaged"):
+        bt.load(model)
+
+
+@pytest.mark.parametrize("name", [*PART_ARRAYS, *OPTIONAL])
+def test_a_changed_byte(model: Path, name: str) -> None:
+    with sqlite3.connect(model) as database:
+        [(data,)] = database.execute("SELECT data FROM arrays WHERE name = ? AND chain = 0", (name,))
+        database.execute(
+            "UPDATE arrays SET data = ? WHERE name = ? AND chain = 0", (bytes([data[0] ^ 1]) + data[1:], name)
+        )
+    with pytest.raises(bt.FileError, match="checksum"):
+        bt.load(model)
+
+
+@pytest.mark.parametrize(
+    ("name", "change"),
+    [
+        ("feature", lambda a: np.full_like(a, 99)),
+        ("feature", lambda a: np.full_like(a, 0)),
+        ("feature", lambda a: a[:-1]),
+        ("cut", lambda a: np.full_like(a, 2**32 - 1)),
+        ("begin", lambda a: np.full_like(a, 2**64 - 1)),
+        ("begin", lambda a: np.zeros_like(a)),
+        ("tree", lambda a: a + 10**6),
+        ("tree", lambda a: a - 10**6),
+        ("tree", lambda a: a[:-1]),
+        ("tree", lambda a: a[:-4]),
+        ("value", lambda a: a[:-1]),
+        ("value", lambda a: np.append(a, a[-1])),
+        ("value", lambda a: np.full_like(a, np.nan)),
+        ("sigma", lambda a: a[:-1]),
+        ("sigma", lambda a: np.full_like(a, np.nan)),
+        ("sigma", lambda a: -a),
+        ("log_likelihood", lambda a: a[:-1]),
+        ("log_weight", lambda a: a[:-1]),
+        ("log_weight", lambda a: a[:-10]),
+        ("concentration", lambda a: a[:-1]),
+    ],
+)
+def test_hostile_arrays(model: Path, name: str, change: Callable[[np.ndarray], Any]) -> None:
+    rewrite(model, name, change)
+    with pytest.raises(bt.FileError):
+        bt.load(model)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"trees": 5},
+        {"trees": 0},
+        {"trees": "many"},
+        {"family": "forest"},
+        {"k": -1},
+        {"moves": {"birth_death": 1}},
+        {"calibration": {}},
+        {"calibration": None},
+        {"prior": {"alpha": 2}},
+    ],
+    ids=str,
+)
+def test_hostile_models(model: Path, change: dict[str, Any]) -> None:
+    with sqlite3.connect(model) as database:
+        [(value,)] = database.execute("SELECT value FROM header WHERE key = 'model'")
+    text = json.dumps(json.loads(value) | change)
+    edit(model, "UPDATE header SET value = ?, checksum = ? WHERE key = 'model'", text, zlib.crc32(text.encode()))
+    with pytest.raises(bt.FileError):
+        bt.load(model)
+
+
+@pytest.mark.parametrize("key", ["stored", "turns", "accepted", "drawn"])
+def test_hostile_states(model: Path, key: str) -> None:
+    with sqlite3.connect(model) as database:
+        [(value,)] = database.execute("SELECT value FROM states WHERE chain = 0")
+    state = json.loads(value)
+    del state[key]
+    text = json.dumps(state)
+    edit(model, "UPDATE states SET value = ?, checksum = ? WHERE chain = 0", text, zlib.crc32(text.encode()))
+    with pytest.raises(bt.FileError):
+        bt.load(model)
+
+
+def test_random_damage_never_crashes(model: Path) -> None:
+    """Whatever happens to the bytes, loading gives a posterior or a FileError."""
+    content = bytearray(model.read_bytes())
+    generator = np.random.default_rng(0)
+    refused = 0
+    for _ in range(100):
+        damaged = bytearray(content)
+        for place in generator.integers(0, len(content), size=20):
+            damaged[place] = generator.integers(256)
+        model.write_bytes(damaged)
+        try:
+            bt.load(model)
+        except bt.FileError:
+            refused += 1
+    assert refused > 30
