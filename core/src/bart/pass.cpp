@@ -49,7 +49,6 @@ BlockPass passes::plain(const Pass& pass) { return pass.weight ? any_leaves<true
 
 BlockPass block_pass(const Pass& pass, Simd simd) {
   BlockPass found = nullptr;
-  if (pass.multiplies) return passes::plain(pass);
   if (simd == Simd::avx512) found = passes::avx512(pass);
   if (simd == Simd::avx2) found = passes::avx2(pass);
   return found ? found : passes::plain(pass);

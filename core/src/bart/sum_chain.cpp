@@ -31,11 +31,7 @@ constexpr double largest_latent = 12.0;
 }  // namespace
 
 SumChain::SumChain(const Design& design, const SumResponse& response, const SumModel& model, Stream stream, Simd simd)
-    : design_(design),
-      power_(model.power),
-      log_unit_(std::log(model.unit)),
-      stream_(stream),
-      weight_(response.weight.begin(), response.weight.end()) {
+    : design_(design), power_(model.power), log_unit_(std::log(model.unit)), stream_(stream), weight_(response.weight.begin(), response.weight.end()) {
   const std::size_t rows = design.rows, sums = response.n_classes > 2 ? response.n_classes : 1;
   const bool numbers = response.n_classes == 0;
   if ((numbers ? response.numbers.size() : response.classes.size()) != rows || (!weight_.empty() && weight_.size() != rows))
@@ -151,8 +147,7 @@ std::pair<Forest, std::vector<float>> SumChain::trees() const {
 }
 
 SumPosition SumChain::position() const {
-  SumPosition position{
-      .stream = stream_.position(), .turns = turns(), .accepted = accepted(), .stored_trees = mean_->trees(), .stored = mean_->places()};
+  SumPosition position{.stream = stream_.position(), .turns = turns(), .accepted = accepted(), .stored_trees = mean_->trees(), .stored = mean_->places()};
   if (noise_) position.sigma = noise_->sigma();
   if (variance_) {
     position.variance_stored_trees = variance_->trees();

@@ -7,8 +7,8 @@
 
 namespace baytree {
 
-/// Normal noise around the sum of trees, of variance s² / weight. s² is one number, or differs from row to row: then it is the product of the leaves that a row lies
-/// in, one of each tree of a second forest (Pratola, Chipman, George and McCulloch 2020).
+/// Normal noise around the sum of trees, of variance s² / weight. s² is one number, or differs from row to row: then it is the product of the leaves that a row
+/// lies in, one of each tree of a second forest (Pratola, Chipman, George and McCulloch 2020).
 class Noise {
  public:
   /// s² has this prior or, where there is a forest, its own; the likelihood has a power.
@@ -36,8 +36,8 @@ class Noise {
   std::size_t rows_;
   double power_;
   double sigma_ = 1.0;
-  Backfit* forest_;                // none where s² is one number
-  std::vector<float> precision_;   // weight / s² of each row, had anew from the forest after every sweep of it
+  Backfit* forest_;               // none where s² is one number
+  std::vector<float> precision_;  // weight / s² of each row, had anew from the forest after every sweep of it
   std::vector<float> squares_;
 };
 

@@ -32,8 +32,8 @@ struct VariancePrior {
 
 /// What is known of leaf values before any data, and what a value does to the rows of its leaf.
 ///
-/// The leaves of a mean have normal values, which are taken from the residuals. Those of a variance have the logarithms of factors, by which squares of residuals
-/// are divided (Pratola, Chipman, George and McCulloch 2020). What rows *hold* of a leaf is its value, or its factor.
+/// The leaves of a mean have normal values, which are taken from the residuals. Those of a variance have the logarithms of factors, by which squares of
+/// residuals are divided (Pratola, Chipman, George and McCulloch 2020). What rows *hold* of a leaf is its value, or its factor.
 class SumLeaf {
  public:
   /// Values are N(0, sd²) and lie on a grid.
