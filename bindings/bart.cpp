@@ -7,13 +7,18 @@
 namespace baytree::python {
 namespace {
 
-nb::dict draws_to_dict(SumRecord draws, bool has_sigma, bool sparse) {
+nb::dict draws_to_dict(SumRecord draws, const SumChain& chain) {
   nb::dict out;
-  out["tree"] = to_numpy(std::move(draws.tree));
-  out["value"] = to_numpy(std::move(draws.value));
-  if (has_sigma) out["sigma"] = to_numpy(std::move(draws.sigma));
+  out["tree"] = to_numpy(std::move(draws.mean.tree));
+  out["value"] = to_numpy(std::move(draws.mean.value));
+  if (chain.has_variance()) {
+    for (const auto& [name, array] : forest_to_dict(std::move(draws.variance.forest))) out[nb::str("variance_") + name] = array;
+    out["variance_tree"] = to_numpy(std::move(draws.variance.tree));
+    out["variance_value"] = to_numpy(std::move(draws.variance.value));
+  }
+  if (chain.has_sigma()) out["sigma"] = to_numpy(std::move(draws.sigma));
   out["log_likelihood"] = to_numpy(std::move(draws.log_likelihood));
-  if (sparse) {
+  if (chain.sparse()) {
     out["log_weight"] = to_numpy(std::move(draws.log_weight));
     out["concentration"] = to_numpy(std::move(draws.concentration));
   }
@@ -32,11 +37,12 @@ void bind_bart(nb::module_& module) {
   nb::class_<SumModel>(module, "SumModel")
       .def(
           "__init__",
-          [](SumModel* self, GrowTree prior, std::size_t trees, double leaf_sd, std::vector<MoveShare> moves, double nu, double lambda, double power,
-             std::uint32_t grow_sweeps, bool sparse,
-             double unit) { new (self) SumModel{{std::move(prior), trees, leaf_sd}, std::move(moves), {nu, lambda}, power, grow_sweeps, sparse, unit}; },
-          nb::arg("prior"), nb::arg("trees"), nb::arg("leaf_sd"), nb::arg("moves"), nb::arg("nu"), nb::arg("scale"), nb::arg("power"), nb::arg("grow_sweeps"),
-          nb::arg("sparse"), nb::arg("unit"));
+          [](SumModel* self, GrowTree prior, std::size_t trees, double leaf_sd, std::vector<MoveShare> moves, double nu, double lambda,
+             std::size_t variance_trees, double power, std::uint32_t grow_sweeps, bool sparse, double unit) {
+            new (self) SumModel{{std::move(prior), trees}, leaf_sd, std::move(moves), {nu, lambda}, variance_trees, power, grow_sweeps, sparse, unit};
+          },
+          nb::arg("prior"), nb::arg("trees"), nb::arg("leaf_sd"), nb::arg("moves"), nb::arg("nu"), nb::arg("scale"), nb::arg("variance_trees"),
+          nb::arg("power"), nb::arg("grow_sweeps"), nb::arg("sparse"), nb::arg("unit"));
 
   nb::class_<SumResponse>(module, "SumResponse")
       .def_static(
@@ -62,7 +68,9 @@ void bind_bart(nb::module_& module) {
       .def_rw("turns", &SumPosition::turns)
       .def_rw("accepted", &SumPosition::accepted)
       .def_rw("stored_trees", &SumPosition::stored_trees)
-      .def_rw("stored", &SumPosition::stored);
+      .def_rw("stored", &SumPosition::stored)
+      .def_rw("variance_stored_trees", &SumPosition::variance_stored_trees)
+      .def_rw("variance_stored", &SumPosition::variance_stored);
 
   const auto released = nb::call_guard<nb::gil_scoped_release>();
   nb::class_<SumChain>(module, "SumChain")
@@ -82,8 +90,8 @@ void bind_bart(nb::module_& module) {
       .def("take",
            [](SumChain& self) {
              SumRecord draws = self.take();
-             nb::dict forest = forest_to_dict(std::move(draws.forest));
-             return std::make_pair(forest, draws_to_dict(std::move(draws), self.has_sigma(), self.sparse()));
+             nb::dict forest = forest_to_dict(std::move(draws.mean.forest));
+             return std::make_pair(forest, draws_to_dict(std::move(draws), self));
            })
       .def("trees",
            [](const SumChain& self) {

@@ -190,6 +190,7 @@ class SumModel:
         moves: Sequence[MoveShare],
         nu: float,
         scale: float,
+        variance_trees: int,
         power: float,
         grow_sweeps: int,
         sparse: bool,
@@ -213,6 +214,8 @@ class SumPosition:
     accepted: list[int]
     stored_trees: int
     stored: list[int]
+    variance_stored_trees: int
+    variance_stored: list[int]
     def __init__(self) -> None: ...
 
 class SumChain:

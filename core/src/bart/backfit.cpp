@@ -37,7 +37,7 @@ bool is_twin(const Node& node) { return node.size == 3; }
 
 }  // namespace
 
-Backfit::Backfit(const Design& design, const SumPrior& prior, std::vector<MoveShare> moves, double grid, Simd simd)
+Backfit::Backfit(const Design& design, const SumPrior& prior, const SumLeaf& leaf, std::vector<MoveShare> moves, Simd simd)
     : turns(moves.size()),
       accepted(moves.size()),
       design_(design),
@@ -46,8 +46,7 @@ Backfit::Backfit(const Design& design, const SumPrior& prior, std::vector<MoveSh
       most_leaves_(std::min<std::uint64_t>(most_leaves, prior.tree.knowledge.max_leaves.value_or(most_leaves))),
       columns_(log_weights(prior.tree.knowledge, design.columns.size())),
       moves_(std::move(moves)),
-      grid_(grid),
-      leaf_variance_(prior.leaf_sd * prior.leaf_sd),
+      leaf_model_(leaf),
       simd_(simd),
       trees_(prior.trees),
       numbers_(prior.trees * rows_),
@@ -77,7 +76,7 @@ Backfit::Backfit(const Design& design, const SumPrior& prior, std::vector<MoveSh
   std::iota(gathered_.begin(), gathered_.end(), Row{0});
   const Nodes alone{root};
   root.splittable = rules_.any_rule(gathered_, situation_of(alone, 0));
-  for (SumTree& tree : trees_) tree = {{root}, {0.0f}};
+  for (SumTree& tree : trees_) tree = {{root}, {leaf.start()}};
 }
 
 // ---- passes ---------------------------------------------------------------------------------------------------------
@@ -114,7 +113,7 @@ void Backfit::run(const Pass& pass, Team& team) {
 }
 
 Pass Backfit::pass_over(std::size_t t, const Target& target) {
-  Pass pass{.residual = target.residual.data(), .weight = target.weight.empty() ? nullptr : target.weight.data()};
+  Pass pass{.residual = target.residual.data(), .weight = target.weight.empty() ? nullptr : target.weight.data(), .multiplies = leaf_model_.multiplies()};
   pass.leaf = numbers(t).data();
   pass.leaves = trees_[t].values.size();
   if (before_) {
@@ -131,6 +130,15 @@ void Backfit::settle(const Target& target, Team& team) {
   if (before_) run(pass_over(*before_, target), team);
 }
 
+void Backfit::hold_all(std::span<float> rows, Team& team) {
+  for (std::size_t t = 0; t < trees_.size(); ++t) {
+    const std::vector<float>& values = trees_[t].values;
+    for (std::size_t k = 0; k < values.size(); ++k) change_[k] = leaf_model_.change(leaf_model_.nothing(), leaf_model_.held_of(values[k]));
+    before_ = t;
+    settle({rows}, team);
+  }
+}
+
 // ---- a visit --------------------------------------------------------------------------------------------------------
 
 void Backfit::sweep(const Target& target, Stream& stream, Team& team) {
@@ -141,8 +149,13 @@ void Backfit::sweep(const Target& target, Stream& stream, Team& team) {
 
 void Backfit::visit(std::size_t t, const Target& target, Stream& stream, Team& team) {
   SumTree& tree = trees_[t];
-  std::copy(tree.values.begin(), tree.values.end(), held_.begin());
+  std::transform(tree.values.begin(), tree.values.end(), held_.begin(), [&](float value) { return leaf_model_.held_of(value); });
   bool read = false;
+  const auto read_all = [&] {
+    run(pass_over(t, target), team);
+    read_sums(tree, !target.weight.empty());
+    read = true;
+  };
   for (std::size_t i = 0; i < moves_.size(); ++i) {
     const double whole = std::floor(moves_[i].number), fraction = moves_[i].number - whole;
     auto times = static_cast<int>(whole);
@@ -151,6 +164,10 @@ void Backfit::visit(std::size_t t, const Target& target, Stream& stream, Team& t
       ++turns[i];
       Proposal proposal = propose(t, moves_[i].move, stream);
       if (proposal.kind == Kind::none) continue;
+      if (proposal.kind == Kind::change && leaf_model_.multiplies()) {  // one sum over the rows of two leaves will not do
+        if (!read) read_all();
+        level(t, proposal.leaf, target, team);
+      }
       Pass pass = pass_over(t, target);
       divide_rows(t, proposal, pass, !read, stream, team);
       read = true;
@@ -159,12 +176,9 @@ void Backfit::visit(std::size_t t, const Target& target, Stream& stream, Team& t
       ++accepted[i];
     }
   }
-  if (!read) {
-    run(pass_over(t, target), team);
-    read_sums(tree, !target.weight.empty());
-  }
+  if (!read) read_all();
   draw_values(tree, stream);
-  for (std::size_t k = 0; k < tree.values.size(); ++k) change_[k] = held_[k] - tree.values[k];
+  for (std::size_t k = 0; k < tree.values.size(); ++k) change_[k] = leaf_model_.change(held_[k], leaf_model_.held_of(tree.values[k]));
   before_ = t;
 }
 
@@ -174,7 +188,7 @@ void Backfit::read_sums(const SumTree& tree, bool weighted) {
   for (const Node& node : tree.nodes) {
     if (!node.is_leaf()) continue;
     const double weight = weighted ? sums_.weight[k] : static_cast<double>(node.rows());
-    leaf_[k] = {sums_.sum[k] + weight * static_cast<double>(held_[k]), weight};
+    leaf_[k] = {leaf_model_.without(sums_.sum[k], weight, held_[k]), weight};
     ++k;
   }
 }
@@ -235,13 +249,29 @@ void Backfit::divide_rows(std::size_t t, Proposal& proposal, Pass& pass, bool re
     pass.changed = nullptr;
     run(pass, team);
   }
-  double right = sums_.right_sum + sums_.right_weight[0] * static_cast<double>(held_[first]);
-  if (second > first) right += sums_.right_weight[1] * static_cast<double>(held_[second]);
+  double right = leaf_model_.without(sums_.right_sum, sums_.right_weight[0], held_[first]);
+  if (second > first) right = leaf_model_.without(right, sums_.right_weight[1], held_[second]);
   const double right_weight = sums_.right_weight[0] + sums_.right_weight[1];
   part_[1] = {right, right_weight};
-  part_[0] = {all.sum - right, std::max(all.weight - right_weight, 0.0)};
+  part_[0] = {leaf_model_.rest(all.sum, right), std::max(all.weight - right_weight, 0.0)};
   part_rows_[1] = static_cast<Row>(sums_.right_rows[0] + sums_.right_rows[1]);
   part_rows_[0] = rows - part_rows_[1];
+}
+
+/// The rows of a leaf and the next one hold different values: takes these out, so that all hold nothing.
+void Backfit::level(std::size_t t, std::size_t first, const Target& target, Team& team) {
+  const float nothing = leaf_model_.nothing();
+  std::array<float, 256> back;
+  back.fill(nothing);
+  back[first] = held_[first];
+  back[first + 1] = held_[first + 1];
+  if (back[first] == nothing && back[first + 1] == nothing) return;
+  Pass pass = pass_over(t, target);
+  pass.changed = pass.leaf;
+  pass.change = back.data();
+  pass.changed_leaves = trees_[t].values.size();
+  run(pass, team);
+  held_[first] = held_[first + 1] = nothing;
 }
 
 bool Backfit::decide(std::size_t t, const Proposal& proposal, bool wrong, Stream& stream) {
@@ -260,17 +290,16 @@ bool Backfit::decide(std::size_t t, const Proposal& proposal, bool wrong, Stream
 
 /// Of the leaves that are replaced, new against old.
 double Backfit::log_likelihood_of(const Proposal& proposal) const {
-  // The marginal likelihood of a leaf is exp(fit/2) / sqrt(gain), up to what does not depend on the tree.
-  const auto gain = [&](const LeafSums& leaf) { return 1.0 + precision_ * leaf_variance_ * leaf.weight; };
-  const double factor = precision_ * precision_ * leaf_variance_;
   double fit = 0.0, gains = 1.0;
   const auto add = [&](const LeafSums& leaf) {
-    fit += factor * leaf.sum * leaf.sum / gain(leaf);
-    gains *= gain(leaf);
+    const SumLeaf::Marginal marginal = leaf_model_.marginal(leaf, precision_);
+    fit += marginal.fit;
+    gains *= marginal.gain;
   };
   const auto remove = [&](const LeafSums& leaf) {
-    fit -= factor * leaf.sum * leaf.sum / gain(leaf);
-    gains /= gain(leaf);
+    const SumLeaf::Marginal marginal = leaf_model_.marginal(leaf, precision_);
+    fit -= marginal.fit;
+    gains /= marginal.gain;
   };
   add(part_[0]);
   if (proposal.kind != Kind::death) add(part_[1]);
@@ -337,20 +366,7 @@ void Backfit::apply(std::size_t t, const Proposal& proposal, const Target& targe
   SumTree& tree = trees_[t];
   const std::size_t first = proposal.leaf, leaves = tree.values.size();
   const LeafNumbers of_rows = numbers(t);
-  if (proposal.kind != Kind::birth) {
-    // The rows of the two leaves hold different values: take these out, so that all hold 0.
-    std::array<float, 256> back{};
-    back[first] = held_[first];
-    back[first + 1] = held_[first + 1];
-    if (back[first] != 0.0f || back[first + 1] != 0.0f) {
-      Pass pass = pass_over(t, target);
-      pass.changed = of_rows.data();
-      pass.change = back.data();
-      pass.changed_leaves = leaves;
-      run(pass, team);
-    }
-    held_[first] = held_[first + 1] = 0.0f;
-  }
+  if (proposal.kind != Kind::birth) level(t, first, target, team);
   const auto place = static_cast<std::ptrdiff_t>(first) + 1;
   switch (proposal.kind) {
     case Kind::birth:
@@ -497,19 +513,6 @@ bool Backfit::is_splittable(std::size_t t, const Proposal& proposal, bool right,
     if (gathered_.size() == rows) break;
   }
   return false;
-}
-
-// ---- leaves ---------------------------------------------------------------------------------------------------------
-
-double Backfit::log_marginal(const LeafSums& leaf) const {
-  const double gain = 1.0 + precision_ * leaf_variance_ * leaf.weight, scaled = precision_ * leaf.sum;
-  return 0.5 * (scaled * scaled * leaf_variance_ / gain - std::log(gain));
-}
-
-double Backfit::draw_value(const LeafSums& leaf, Stream& stream) const {
-  const double variance = leaf_variance_ / (1.0 + precision_ * leaf_variance_ * leaf.weight);
-  const double value = variance * precision_ * leaf.sum + std::sqrt(variance) * stream.normal();
-  return std::nearbyint(value / grid_) * grid_;
 }
 
 // ---- from outside ---------------------------------------------------------------------------------------------------

@@ -15,7 +15,10 @@ void any_leaves(const Pass& pass, std::size_t begin, std::size_t end, PassSums& 
   std::fill_n(sum, pass.leaves * lanes, 0.0f);
   if constexpr (Weighted) std::fill_n(weight, pass.leaves * lanes, 0.0f);
   for (std::size_t i = begin; i < end; ++i) {
-    if (pass.changed) pass.residual[i] += pass.change[pass.changed[i]];
+    if (pass.changed) {
+      const float change = pass.change[pass.changed[i]];
+      pass.residual[i] = pass.multiplies ? pass.residual[i] * change : pass.residual[i] + change;
+    }
     const std::size_t lane = i % lanes, leaf = pass.leaf[i];
     float value = pass.residual[i];
     if constexpr (Weighted) {

@@ -11,10 +11,10 @@ BAYTREE_AVX2 inline __m256 widened(__m128i bytes) { return _mm256_castsi256_ps(_
 
 /// Sixteen rows at a time, as two vectors of lanes 0–7 and 8–15; what is left over goes through one more step on copies. Numbers that do not belong to a
 /// sum are added as 0, which changes no bit of it.
-template <int Leaves, bool Weighted, bool Changes>
+template <int Leaves, bool Weighted, Change How>
 BAYTREE_AVX2 void few_leaves(const Pass& pass, std::size_t begin, std::size_t end, PassSums& out) {
-  const __m256 low_change = Changes ? _mm256_loadu_ps(pass.change) : _mm256_setzero_ps();
-  const __m256 high_change = Changes ? _mm256_loadu_ps(pass.change + 8) : _mm256_setzero_ps();
+  const __m256 low_change = How != Change::none ? _mm256_loadu_ps(pass.change) : _mm256_setzero_ps();
+  const __m256 high_change = How != Change::none ? _mm256_loadu_ps(pass.change + 8) : _mm256_setzero_ps();
   const __m128i cut = _mm_set1_epi8(static_cast<char>(pass.rule.cut)), left_code = _mm_set1_epi8(static_cast<char>(pass.rule.left_code));
   const __m128i first = _mm_set1_epi8(static_cast<char>(pass.first)), second = _mm_set1_epi8(static_cast<char>(pass.second));
   const __m128i all = _mm_set1_epi8(-1);
@@ -40,10 +40,11 @@ BAYTREE_AVX2 void few_leaves(const Pass& pass, std::size_t begin, std::size_t en
     __m128i of_right = _mm_or_si128(of_first, of_second);
     for (int half = 0; half < 2; ++half) {
       __m256 value = _mm256_loadu_ps(residual + 8 * half);
-      if constexpr (Changes) {
+      if constexpr (How != Change::none) {
         const __m256i ids = _mm256_cvtepu8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(changed + 8 * half)));
         const __m256 low = _mm256_permutevar8x32_ps(low_change, ids), high = _mm256_permutevar8x32_ps(high_change, ids);
-        value = _mm256_add_ps(value, _mm256_blendv_ps(low, high, _mm256_castsi256_ps(_mm256_cmpgt_epi32(ids, _mm256_set1_epi32(7)))));
+        const __m256 by = _mm256_blendv_ps(low, high, _mm256_castsi256_ps(_mm256_cmpgt_epi32(ids, _mm256_set1_epi32(7))));
+        value = How == Change::add ? _mm256_add_ps(value, by) : _mm256_mul_ps(value, by);
         _mm256_storeu_ps(residual + 8 * half, value);
       }
       if constexpr (Weighted) {
@@ -66,7 +67,7 @@ BAYTREE_AVX2 void few_leaves(const Pass& pass, std::size_t begin, std::size_t en
   const auto load = [](const std::uint8_t* bytes) BAYTREE_AVX2 { return _mm_loadu_si128(reinterpret_cast<const __m128i*>(bytes)); };
   std::size_t i = begin;
   for (; i + lanes <= end; i += lanes)
-    step(pass.residual + i, Weighted ? pass.weight + i : nullptr, Changes ? pass.changed + i : nullptr, load(pass.leaf + i),
+    step(pass.residual + i, Weighted ? pass.weight + i : nullptr, How != Change::none ? pass.changed + i : nullptr, load(pass.leaf + i),
          pass.rule.code ? load(pass.rule.code + i) : all, all);
   if (i < end) {
     float residual[lanes] = {}, row_weight[lanes] = {};
@@ -75,13 +76,13 @@ BAYTREE_AVX2 void few_leaves(const Pass& pass, std::size_t begin, std::size_t en
     for (std::size_t row = 0; row < rest; ++row) {
       residual[row] = pass.residual[i + row];
       if constexpr (Weighted) row_weight[row] = pass.weight[i + row];
-      if constexpr (Changes) changed[row] = pass.changed[i + row];
+      if constexpr (How != Change::none) changed[row] = pass.changed[i + row];
       leaf[row] = pass.leaf[i + row];
       if (pass.rule.code) code[row] = pass.rule.code[i + row];
       there[row] = 0xff;
     }
     step(residual, row_weight, changed, load(leaf), load(code), load(there));
-    if constexpr (Changes)
+    if constexpr (How != Change::none)
       for (std::size_t row = 0; row < rest; ++row) pass.residual[i + row] = residual[row];
   }
   float of_lanes[lanes];
@@ -103,8 +104,14 @@ BAYTREE_AVX2 void few_leaves(const Pass& pass, std::size_t begin, std::size_t en
 
 template <int Leaves>
 BlockPass for_leaves(const Pass& pass) {
-  if (pass.weight) return pass.changed ? few_leaves<Leaves, true, true> : few_leaves<Leaves, true, false>;
-  return pass.changed ? few_leaves<Leaves, false, true> : few_leaves<Leaves, false, false>;
+  switch (pass.how()) {
+    case Change::none:
+      return pass.weight ? few_leaves<Leaves, true, Change::none> : few_leaves<Leaves, false, Change::none>;
+    case Change::add:
+      return pass.weight ? few_leaves<Leaves, true, Change::add> : few_leaves<Leaves, false, Change::add>;
+    default:
+      return few_leaves<Leaves, false, Change::multiply>;
+  }
 }
 
 }  // namespace

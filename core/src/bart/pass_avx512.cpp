@@ -14,7 +14,7 @@ struct Lanes {
 
 /// The next 64 rows, or the last ones. Leaf numbers and codes are loaded for all of them at once, residuals for 16. Masks that are known to be full would cost
 /// more than the sums.
-template <int Leaves, bool Weighted, bool Changes, bool Full>
+template <int Leaves, bool Weighted, Change How, bool Full>
 BAYTREE_AVX512 [[gnu::always_inline]] inline void add_rows(const Pass& pass, std::size_t i, std::size_t rest, __m512 change, Lanes<Leaves>& to) {
   const __mmask64 there = Full ? ~__mmask64{0} : (__mmask64{1} << rest) - 1;
   const auto bytes = [&](const std::uint8_t* from) BAYTREE_AVX512 { return Full ? _mm512_loadu_si512(from) : _mm512_maskz_loadu_epi8(there, from); };
@@ -42,10 +42,11 @@ BAYTREE_AVX512 [[gnu::always_inline]] inline void add_rows(const Pass& pass, std
     const auto numbers = [&](const float* from) BAYTREE_AVX512 { return Full ? _mm512_loadu_ps(from) : _mm512_maskz_loadu_ps(here, from); };
     float* residual = pass.residual + i + part;
     __m512 value = numbers(residual);
-    if constexpr (Changes) {
+    if constexpr (How != Change::none) {
       const std::uint8_t* from = pass.changed + i + part;
       const __m128i changed = Full ? _mm_loadu_si128(reinterpret_cast<const __m128i*>(from)) : _mm_maskz_loadu_epi8(here, from);
-      value = _mm512_add_ps(value, _mm512_permutexvar_ps(_mm512_cvtepu8_epi32(changed), change));
+      const __m512 by = _mm512_permutexvar_ps(_mm512_cvtepu8_epi32(changed), change);
+      value = How == Change::add ? _mm512_add_ps(value, by) : _mm512_mul_ps(value, by);
       if constexpr (Full)
         _mm512_storeu_ps(residual, value);
       else
@@ -69,17 +70,17 @@ BAYTREE_AVX512 double total(__m512 sums) {
   return sum_of_lanes(of_lanes);
 }
 
-template <int Leaves, bool Weighted, bool Changes>
+template <int Leaves, bool Weighted, Change How>
 BAYTREE_AVX512 void few_leaves(const Pass& pass, std::size_t begin, std::size_t end, PassSums& out) {
   const Pass here = pass;  // a copy that no store can change
-  const __m512 change = Changes ? _mm512_loadu_ps(here.change) : _mm512_setzero_ps();
+  const __m512 change = How != Change::none ? _mm512_loadu_ps(here.change) : _mm512_setzero_ps();
   Lanes<Leaves> to;
   for (int k = 0; k < Leaves; ++k) to.sum[k] = to.weight[k] = _mm512_setzero_ps();
   to.right = to.right_weight[0] = to.right_weight[1] = _mm512_setzero_ps();
   to.rows[0] = to.rows[1] = 0;
   std::size_t i = begin;
-  for (; i + wide <= end; i += wide) add_rows<Leaves, Weighted, Changes, true>(here, i, wide, change, to);
-  if (i < end) add_rows<Leaves, Weighted, Changes, false>(here, i, end - i, change, to);
+  for (; i + wide <= end; i += wide) add_rows<Leaves, Weighted, How, true>(here, i, wide, change, to);
+  if (i < end) add_rows<Leaves, Weighted, How, false>(here, i, end - i, change, to);
   for (std::size_t k = 0; k < here.leaves; ++k) {
     out.sum[k] = total(to.sum[k]);
     if constexpr (Weighted) out.weight[k] = total(to.weight[k]);
@@ -93,8 +94,14 @@ BAYTREE_AVX512 void few_leaves(const Pass& pass, std::size_t begin, std::size_t 
 
 template <int Leaves>
 BlockPass for_leaves(const Pass& pass) {
-  if (pass.weight) return pass.changed ? few_leaves<Leaves, true, true> : few_leaves<Leaves, true, false>;
-  return pass.changed ? few_leaves<Leaves, false, true> : few_leaves<Leaves, false, false>;
+  switch (pass.how()) {
+    case Change::none:
+      return pass.weight ? few_leaves<Leaves, true, Change::none> : few_leaves<Leaves, false, Change::none>;
+    case Change::add:
+      return pass.weight ? few_leaves<Leaves, true, Change::add> : few_leaves<Leaves, false, Change::add>;
+    default:
+      return few_leaves<Leaves, false, Change::multiply>;
+  }
 }
 
 }  // namespace

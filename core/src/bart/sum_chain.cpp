@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numbers>
 
 #include "baytree/bart/grow_start.hpp"
 #include "baytree/error.hpp"
@@ -15,8 +14,15 @@ namespace {
 double grid_for(double largest) { return std::exp2(std::ceil(std::log2(largest)) - 23.0); }
 
 /// Residuals may exceed the response by what the trees may add.
-double reach(double largest_response, const SumPrior& prior) {
-  return 4.0 * largest_response + 8.0 * prior.leaf_sd * std::sqrt(static_cast<double>(prior.trees));
+double reach(double largest_response, const SumModel& model) {
+  return 4.0 * largest_response + 8.0 * model.leaf_sd * std::sqrt(static_cast<double>(model.prior.trees));
+}
+
+/// The trees of a variance have the prior of those of the mean; but a sign says how the mean changes.
+SumPrior variance_prior(const SumModel& model) {
+  SumPrior prior{model.prior.tree, model.variance_trees};
+  prior.tree.knowledge.monotone.clear();
+  return prior;
 }
 
 // Latent variables beyond this many standard deviations do not come up.
@@ -25,18 +31,13 @@ constexpr double largest_latent = 12.0;
 }  // namespace
 
 SumChain::SumChain(const Design& design, const SumResponse& response, const SumModel& model, Stream stream, Simd simd)
-    : design_(design),
-      power_(model.power),
-      log_unit_(std::log(model.unit)),
-      noise_(model.noise),
-      stream_(stream),
-      weight_(response.weight.begin(), response.weight.end()) {
+    : design_(design), power_(model.power), log_unit_(std::log(model.unit)), stream_(stream), weight_(response.weight.begin(), response.weight.end()) {
   const std::size_t rows = design.rows, sums = response.n_classes > 2 ? response.n_classes : 1;
   const bool numbers = response.n_classes == 0;
   if ((numbers ? response.numbers.size() : response.classes.size()) != rows || (!weight_.empty() && weight_.size() != rows))
     throw InputError("the response and the columns have different numbers of rows");
   if (!(power_ >= 0.0 && power_ < infinity)) throw InputError("power must be 0 or more");
-  if (!(model.prior.leaf_sd > 0.0 && model.prior.leaf_sd < infinity)) throw InputError("the standard deviation of leaf values must be positive");
+  if (!(model.leaf_sd > 0.0 && model.leaf_sd < infinity)) throw InputError("the standard deviation of leaf values must be positive");
   for (const float weight : weight_)
     if (!(weight > 0.0f && weight < infinity)) throw InputError("weights must be positive and finite");
 
@@ -45,30 +46,38 @@ SumChain::SumChain(const Design& design, const SumResponse& response, const SumM
     largest = 0.0;
     for (const double y : response.numbers) largest = std::max(largest, std::abs(y));
   }
-  const double grid = grid_for(reach(largest, model.prior));
-  for (std::size_t s = 0; s < sums; ++s) sums_.emplace_back(design, model.prior, model.moves, grid, simd);
+  const double grid = grid_for(reach(largest, model));
+  for (std::size_t s = 0; s < sums; ++s) sums_.emplace_back(design, model.prior, SumLeaf::of_mean(model.leaf_sd, grid), model.moves, simd);
+  const bool forest = model.variance_trees > 0;
+  if (forest) {
+    if (!numbers) throw InputError("classes have no variance of their own");
+    sums_.emplace_back(design, variance_prior(model), SumLeaf::of_variance(model.noise), model.moves, simd);
+    variance_.emplace(std::span(sums_).last(1));
+  }
+  mean_.emplace(std::span(sums_).first(sums));
   residual_.assign(sums, std::vector<float>(rows));
   if (numbers) {
     for (std::size_t i = 0; i < rows; ++i) residual_[0][i] = static_cast<float>(std::nearbyint(response.numbers[i] / grid) * grid);
-    sigma_ = std::sqrt(noise_.lambda);
+    noise_.emplace(model.noise, weight_, rows, power_, forest ? &sums_.back() : nullptr);
   } else {
     if (response.centre.size() != sums) throw InputError("classes: give a centre for each sum of trees");
     if (!response.offset.empty() && (response.offset.size() != rows || sums > 1)) throw InputError("an offset needs numbers or two classes");
     latent_.assign(sums, std::vector<float>(rows));
     classes_ = Latent{response.classes, weight_, response.n_classes, grid, response.centre, response.offset};
   }
-  for (const float weight : weight_) log_weight_ += std::log(static_cast<double>(weight));
   if (model.sparse) sparse_.emplace(design.columns.size());
-  stored_.assign(sums * model.prior.trees, -1);
   if (model.grow_sweeps > 0 && power_ > 0.0) grow(model.grow_sweeps, model.prior.tree);
 }
 
+Target SumChain::target(std::size_t sum) { return noise_ ? noise_->target(residual_[sum]) : Target{residual_[sum], weight_, power_}; }
+
 void SumChain::grow(std::uint32_t sweeps, const GrowTree& prior) {
   GrowStart start(design_, prior);
+  Team alone(1);
   for (std::uint32_t i = 0; i < sweeps; ++i) {
     if (classes_) draw_latents(*classes_, residual_, latent_, stream_);
-    for (std::size_t s = 0; s < sums_.size(); ++s) start.sweep(sums_[s], {residual_[s], weight_, power_ / (sigma_ * sigma_)}, stream_);
-    if (!classes_) draw_sigma();
+    for (std::size_t s = 0; s < residual_.size(); ++s) start.sweep(sums_[s], target(s), stream_);
+    if (noise_) noise_->draw(residual_[0], stream_, alone);
   }
 }
 
@@ -84,61 +93,20 @@ void SumChain::run(std::uint64_t iterations, std::uint64_t thin, unsigned thread
 
 void SumChain::iterate(Team& team) {
   if (classes_) draw_latents(*classes_, residual_, latent_, stream_);
-  for (std::size_t s = 0; s < sums_.size(); ++s) sums_[s].sweep({residual_[s], weight_, power_ / (sigma_ * sigma_)}, stream_, team);
-  if (!classes_) draw_sigma();
+  for (std::size_t s = 0; s < residual_.size(); ++s) sums_[s].sweep(target(s), stream_, team);
+  if (noise_) noise_->draw(residual_[0], stream_, team);
   if (sparse_) sparse_->draw(sums_, stream_);
-}
-
-double SumChain::sum_of_squares() const {
-  // In lanes and blocks, so that the order is fixed and the compiler may go wide.
-  constexpr std::size_t lanes = 8;
-  double total = 0.0;
-  const std::vector<float>& residual = residual_[0];
-  for (std::size_t begin = 0; begin < residual.size(); begin += block_rows) {
-    const std::size_t end = std::min(residual.size(), begin + block_rows);
-    double sum[lanes] = {};
-    std::size_t i = begin;
-    if (weight_.empty()) {
-      for (; i + lanes <= end; i += lanes)
-        for (std::size_t l = 0; l < lanes; ++l) sum[l] += static_cast<double>(residual[i + l]) * static_cast<double>(residual[i + l]);
-      for (; i < end; ++i) sum[0] += static_cast<double>(residual[i]) * static_cast<double>(residual[i]);
-    } else {
-      for (; i < end; ++i) sum[i % lanes] += static_cast<double>(weight_[i]) * static_cast<double>(residual[i]) * static_cast<double>(residual[i]);
-    }
-    for (const double part : sum) total += part;
-  }
-  return total;
-}
-
-void SumChain::draw_sigma() {
-  if (noise_.nu == infinity) return;
-  const double freedom = noise_.nu + power_ * static_cast<double>(design_.rows);
-  const double squares = noise_.nu * noise_.lambda + power_ * sum_of_squares();
-  // χ²_k is twice a gamma variable of shape k/2
-  sigma_ = std::exp(0.5 * (std::log(squares) - std::log(2.0) - stream_.log_gamma(0.5 * freedom)));
 }
 
 double SumChain::log_likelihood() const {
   if (classes_) return class_log_likelihood(*classes_, residual_, latent_);
-  const auto rows = static_cast<double>(design_.rows);
-  const double variance = sigma_ * sigma_;
-  return -0.5 * (rows * (std::log(2.0 * std::numbers::pi * variance) + 2.0 * log_unit_) - log_weight_ + sum_of_squares() / variance);
+  return noise_->log_likelihood(residual_[0]) - static_cast<double>(design_.rows) * log_unit_;
 }
 
 void SumChain::record() {
-  std::size_t place = 0;
-  for (Backfit& sum : sums_) {
-    for (std::size_t t = 0; t < sum.trees().size(); ++t, ++place) {
-      const SumTree& tree = sum.trees()[t];
-      if (sum.take_changed(t) || stored_[place] < 0) {
-        draws_.forest.add(tree.nodes);
-        stored_[place] = static_cast<std::int32_t>(stored_trees_++);
-      }
-      draws_.tree.push_back(stored_[place]);
-      draws_.value.insert(draws_.value.end(), tree.values.begin(), tree.values.end());
-    }
-  }
-  if (!classes_) draws_.sigma.push_back(sigma_);
+  mean_->record();
+  if (variance_) variance_->record();
+  if (has_sigma()) draws_.sigma.push_back(noise_->sigma());
   draws_.log_likelihood.push_back(log_likelihood());
   if (sparse_) {
     draws_.log_weight.insert(draws_.log_weight.end(), sparse_->log_weights().begin(), sparse_->log_weights().end());
@@ -146,9 +114,15 @@ void SumChain::record() {
   }
 }
 
+SumRecord SumChain::take() {
+  draws_.mean = mean_->take();
+  if (variance_) draws_.variance = variance_->take();
+  return std::exchange(draws_, {});
+}
+
 void SumChain::end_warm_up() {
-  stored_trees_ = 0;
-  std::fill(stored_.begin(), stored_.end(), -1);
+  mean_->begin_anew();
+  if (variance_) variance_->begin_anew();
   for (Backfit& sum : sums_) {
     std::fill(sum.turns.begin(), sum.turns.end(), 0);
     std::fill(sum.accepted.begin(), sum.accepted.end(), 0);
@@ -173,8 +147,12 @@ std::pair<Forest, std::vector<float>> SumChain::trees() const {
 }
 
 SumPosition SumChain::position() const {
-  SumPosition position{
-      .stream = stream_.position(), .sigma = sigma_, .turns = turns(), .accepted = accepted(), .stored_trees = stored_trees_, .stored = stored_};
+  SumPosition position{.stream = stream_.position(), .turns = turns(), .accepted = accepted(), .stored_trees = mean_->trees(), .stored = mean_->places()};
+  if (noise_) position.sigma = noise_->sigma();
+  if (variance_) {
+    position.variance_stored_trees = variance_->trees();
+    position.variance_stored = variance_->places();
+  }
   if (sparse_) {
     position.log_weights = sparse_->log_weights();
     position.concentration = sparse_->concentration();
@@ -183,42 +161,41 @@ SumPosition SumChain::position() const {
 }
 
 void SumChain::restore(const ForestView& forest, std::span<const float> values, const SumPosition& position) {
-  const std::size_t trees = stored_.size(), of_each = trees / sums_.size();
-  if (forest.begin.size() != trees || position.stored.size() != trees || position.turns.size() != sums_[0].turns.size() ||
-      position.accepted.size() != position.turns.size() || !(position.sigma > 0.0 && position.sigma < infinity))
+  std::size_t trees = 0;
+  for (const Backfit& sum : sums_) trees += sum.trees().size();
+  if (forest.begin.size() != trees || position.turns.size() != sums_[0].turns.size() || position.accepted.size() != position.turns.size() ||
+      !(position.sigma > 0.0 && position.sigma < infinity))
     throw InputError("chain: the saved state belongs to another model");
-  for (const std::int32_t place : position.stored)
-    if (place >= 0 && static_cast<std::uint64_t>(place) >= position.stored_trees) throw InputError("chain: the saved state refers to trees that are not there");
   if (classes_)
     for (std::size_t s = 0; s < sums_.size(); ++s)
       for (std::size_t i = 0; i < design_.rows; ++i) {
         residual_[s][i] -= latent_[s][i];
         latent_[s][i] = 0.0f;
       }
-  for (std::size_t t = 0; t < trees; ++t) {
-    const Nodes nodes = unpack_tree(forest, t, design_.columns);
-    const std::size_t leaves = nodes.size() / 2 + 1;
-    if (values.size() < leaves) throw InputError("chain: leaf values are missing");
-    Backfit& sum = sums_[t / of_each];
-    for (const float value : values.first(leaves))
-      if (!(std::nearbyint(static_cast<double>(value) / sum.grid()) * sum.grid() == static_cast<double>(value)))
-        throw InputError("chain: a leaf value is not on the grid");
-    sum.restore(t % of_each, nodes, {values.begin(), values.begin() + static_cast<std::ptrdiff_t>(leaves)}, residual_[t / of_each]);
-    values = values.subspan(leaves);
-    // What is stored of a tree are its rules as they are here.
-    if (position.stored[t] >= 0) sum.take_changed(t % of_each);
-  }
+  std::size_t place = 0;
+  for (std::size_t s = 0; s < sums_.size(); ++s)
+    for (std::size_t t = 0; t < sums_[s].trees().size(); ++t) {
+      const Nodes nodes = unpack_tree(forest, place++, design_.columns);
+      const std::size_t leaves = nodes.size() / 2 + 1;
+      if (values.size() < leaves) throw InputError("chain: leaf values are missing");
+      for (const float value : values.first(leaves))
+        if (!sums_[s].leaf().allows(value)) throw InputError("chain: a leaf value is not on the grid, or no number");
+      const std::span<float> residual = s < residual_.size() ? std::span(residual_[s]) : std::span<float>();
+      sums_[s].restore(t, nodes, {values.begin(), values.begin() + static_cast<std::ptrdiff_t>(leaves)}, residual);
+      values = values.subspan(leaves);
+    }
   if (!values.empty()) throw InputError("chain: more leaf values than leaves");
   stream_.seek(position.stream);
-  sigma_ = position.sigma;
+  mean_->restore(position.stored_trees, position.stored);
+  if (variance_) variance_->restore(position.variance_stored_trees, position.variance_stored);
+  Team alone(1);
+  if (noise_) noise_->restore(position.sigma, alone);
   sums_[0].turns = position.turns;
   sums_[0].accepted = position.accepted;
   for (std::size_t s = 1; s < sums_.size(); ++s) {
     std::fill(sums_[s].turns.begin(), sums_[s].turns.end(), 0);
     std::fill(sums_[s].accepted.begin(), sums_[s].accepted.end(), 0);
   }
-  stored_trees_ = position.stored_trees;
-  stored_ = position.stored;
   if (sparse_) {
     sparse_->restore(position.log_weights, position.concentration);
     sparse_->hand_to(sums_);

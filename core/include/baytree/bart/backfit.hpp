@@ -10,6 +10,7 @@
 #include "baytree/bart/column_weights.hpp"
 #include "baytree/bart/leaf_numbers.hpp"
 #include "baytree/bart/pass.hpp"
+#include "baytree/bart/sum_leaf.hpp"
 #include "baytree/bart/team.hpp"
 #include "baytree/monotone.hpp"
 #include "baytree/prior/grow_tree.hpp"
@@ -34,34 +35,28 @@ struct SumTree {
 struct SumPrior {
   GrowTree tree;          // by column
   std::size_t trees = 1;  // in the sum
-  double leaf_sd = 1.0;   // values are normal with mean 0
-};
-
-/// What a leaf knows of the residuals without its tree: their weighted sum, and the sum of the weights.
-struct LeafSums {
-  double sum = 0.0, weight = 0.0;
 };
 
 /// What the trees are fitted to.
 struct Target {
-  std::span<float> residual;      // the response without the sum of the trees; kept so
+  std::span<float> residual;      // the response without the sum of the trees, or squares divided by the product of their leaves; kept so
   std::span<const float> weight;  // of each row; none where all weigh 1
-  double precision = 1.0;         // of the noise of a row of weight 1, times the power of the likelihood
+  double precision = 1.0;         // of the noise of a row of weight 1, times the power of the likelihood; of squares the power
 };
 
 /// Draws the trees of a sum in turn, each given the others (Chipman, George and McCulloch 2010): proposals of its structure with leaf values integrated
 /// out, then the values. The residuals of *all* trees are kept; those without a tree are never formed, as their sum over a leaf is that of the residuals plus
 /// rows · value.
 ///
-/// Values lie on a grid of a power of two, as the residuals must from the start, so coarse that adding them in float is exact. So residuals carry no history of
-/// rounding, and can be had again from the trees to the bit.
+/// Values of a mean lie on a grid of a power of two, as the residuals must from the start, so coarse that adding them in float is exact. So residuals carry no
+/// history of rounding, and can be had again from the trees to the bit. What is multiplied does, and must be had anew for every sweep.
 class Backfit {
  public:
-  Backfit(const Design& design, const SumPrior& prior, std::vector<MoveShare> moves, double grid, Simd simd);
+  Backfit(const Design& design, const SumPrior& prior, const SumLeaf& leaf, std::vector<MoveShare> moves, Simd simd);
 
   const std::vector<SumTree>& trees() const { return trees_; }
   const std::vector<MoveShare>& moves() const { return moves_; }
-  double grid() const { return grid_; }
+  const SumLeaf& leaf() const { return leaf_model_; }
   /// Whether tree `t` has other rules than when this was last asked.
   bool take_changed(std::size_t t) { return std::exchange(changed_[t], std::uint8_t{0}) != 0; }
 
@@ -77,14 +72,17 @@ class Backfit {
   /// The precision of the noise, on which the next two depend.
   void set_precision(double precision) { precision_ = precision; }
   /// The log marginal likelihood of a leaf, up to what does not depend on the tree.
-  double log_marginal(const LeafSums& leaf) const;
-  double draw_value(const LeafSums& leaf, Stream& stream) const;
+  double log_marginal(const LeafSums& leaf) const { return leaf_model_.marginal(leaf, precision_).log(); }
+  double draw_value(const LeafSums& leaf, Stream& stream) const { return leaf_model_.draw(leaf, precision_, stream); }
 
   /// Whether these values of a tree's leaves are in the order that monotone columns ask for.
   bool in_order(const Nodes& nodes, std::span<const float> values);
 
   /// Visits every tree once.
   void sweep(const Target& target, Stream& stream, Team& team);
+
+  /// Has rows that hold no tree hold them all, one after another.
+  void hold_all(std::span<float> rows, Team& team);
 
   /// Puts tree `t` elsewhere, given by rules and sizes; throws InputError where the prior could not have grown it. The residual follows.
   void restore(std::size_t t, const Nodes& pattern, std::vector<float> values, std::span<float> residual);
@@ -110,6 +108,7 @@ class Backfit {
   void read_sums(const SumTree& tree, bool weighted);
   Proposal propose(std::size_t t, SumMove move, Stream& stream);
   void divide_rows(std::size_t t, Proposal& proposal, Pass& pass, bool read, Stream& stream, Team& team);
+  void level(std::size_t t, std::size_t first, const Target& target, Team& team);
   bool decide(std::size_t t, const Proposal& proposal, bool wrong, Stream& stream);
   double log_likelihood_of(const Proposal& proposal) const;
   void make_candidate(std::size_t t, const Proposal& proposal);
@@ -137,7 +136,7 @@ class Backfit {
   std::size_t most_leaves_;
   ColumnWeights columns_;
   std::vector<MoveShare> moves_;
-  double grid_, leaf_variance_;
+  SumLeaf leaf_model_;
   Simd simd_;
   std::vector<double> log_split_, log_stay_;  // by depth
   std::vector<Row> heaviest_;                 // of each column, the most rows of one code; of no use where it is 0
@@ -154,7 +153,7 @@ class Backfit {
   // Of the tree that is being visited.
   double precision_ = 1.0;
   std::array<LeafSums, 256> leaf_{};
-  std::array<float, 256> held_{};   // by leaf: the value that the residuals hold
+  std::array<float, 256> held_{};   // by leaf: what the residuals hold
   std::array<LeafSums, 2> part_{};  // the parts of a proposed rule, left and right; of a death the first
   std::array<Row, 2> part_rows_{};
   std::array<double, 2> part_value_{};  // where trees must be monotone

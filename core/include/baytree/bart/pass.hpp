@@ -21,14 +21,18 @@ struct ByteRule {
   bool goes_right(std::size_t row) const { return code[row] > cut && code[row] != left_code; }
 };
 
-/// One pass over the rows does the work of two trees: it adds the change of the tree before to the residuals and, while they are in registers, sums them over
-/// this tree's leaves and over the right side of a proposed rule.
+/// What a pass does to the residuals.
+enum class Change : std::uint8_t { none, add, multiply };
+
+/// One pass over the rows does the work of two trees: it adds the change of the tree before to the residuals, or multiplies them by it, and, while they are in
+/// registers, sums them over this tree's leaves and over the right side of a proposed rule.
 struct Pass {
   float* residual = nullptr;
   const float* weight = nullptr;  // of each row; none where all weigh 1
+  bool multiplies = false;        // which is for rows without weights
 
   const std::uint8_t* changed = nullptr;  // the leaf of each row in the tree before; none where nothing changes
-  const float* change = nullptr;          // what to add, by leaf; 256 of them
+  const float* change = nullptr;          // what to add or multiply by, by leaf; 256 of them
   std::size_t changed_leaves = 0;
 
   const std::uint8_t* leaf = nullptr;  // the leaf of each row in this tree
@@ -36,6 +40,8 @@ struct Pass {
 
   ByteRule rule;                       // without codes where nothing is divided
   std::uint8_t first = 0, second = 0;  // the leaves whose rows are divided; one is given twice
+
+  Change how() const { return !changed ? Change::none : multiplies ? Change::multiply : Change::add; }
 };
 
 /// What a pass gives, weighted where rows have weights. Only the entries of leaves that there are get written.

@@ -6,26 +6,23 @@
 #include <utility>
 #include <vector>
 
-#include "baytree/bart/backfit.hpp"
 #include "baytree/bart/latent.hpp"
+#include "baytree/bart/noise.hpp"
 #include "baytree/bart/sparse.hpp"
-#include "baytree/forest.hpp"
+#include "baytree/bart/tree_record.hpp"
 
 namespace baytree {
 
-/// σ² ~ ν λ / χ²_ν; with ν infinite it is λ.
-struct NoisePrior {
-  double nu = 3.0, lambda = 1.0;
-};
-
 struct SumModel {
   SumPrior prior;
+  double leaf_sd = 1.0;  // of leaf values
   std::vector<MoveShare> moves;
-  NoisePrior noise;               // of numbers
-  double power = 1.0;             // of the likelihood
-  std::uint32_t grow_sweeps = 0;  // over trees that are grown to the data, for a start
-  bool sparse = false;            // the column weights are learned
-  double unit = 1.0;              // what the response was divided by, for its log-likelihood
+  VariancePrior noise;             // of numbers: of the variance, or of each of the factors that make it up
+  std::size_t variance_trees = 0;  // whose leaves are these factors; none where the variance is one number
+  double power = 1.0;              // of the likelihood
+  std::uint32_t grow_sweeps = 0;   // over trees that are grown to the data, for a start
+  bool sparse = false;             // the column weights are learned, one set for all trees
+  double unit = 1.0;               // what the response was divided by, for its log-likelihood
 };
 
 /// What is to be explained. Numbers come without their centre and offset, in a unit in which they are about 1.
@@ -38,12 +35,10 @@ struct SumResponse {
   std::span<const double> offset;  // with two classes: of each row
 };
 
-/// What a chain over sums of trees recorded. Trees with the same rules as in the draw before are stored once, their values with every draw.
+/// What a chain over sums of trees recorded.
 struct SumRecord {
-  Forest forest;
-  std::vector<std::int32_t> tree;  // of every tree of every draw: its place among all trees stored since the chain began
-  std::vector<float> value;        // of every leaf of every tree of every draw
-  std::vector<double> sigma;       // of each draw, as is the next
+  TreeDraws mean, variance;
+  std::vector<double> sigma;  // of each draw, as is the next
   std::vector<double> log_likelihood;
   std::vector<double> log_weight, concentration;  // where column weights are learned: of every column, and one, of each draw
 };
@@ -57,10 +52,12 @@ struct SumPosition {
   std::vector<std::uint64_t> turns, accepted;
   std::uint64_t stored_trees = 0;
   std::vector<std::int32_t> stored;  // of each tree, its place among them; −1 where it is not stored
+  std::uint64_t variance_stored_trees = 0;
+  std::vector<std::int32_t> variance_stored;
 };
 
 /// A chain over sums of trees: one sum for numbers or two classes, one for each of several classes. An iteration visits every tree of every sum, and then draws
-/// what else there is.
+/// what else there is, the trees of a variance included.
 class SumChain {
  public:
   SumChain(const Design& design, const SumResponse& response, const SumModel& model, Stream stream, Simd simd);
@@ -73,15 +70,16 @@ class SumChain {
   /// Records after every `thin` iterations, `draws` times.
   void draw(std::uint64_t draws, std::uint64_t thin, unsigned threads) { run(draws * thin, thin, threads); }
 
-  SumRecord take() { return std::exchange(draws_, {}); }
+  SumRecord take();
 
-  bool has_sigma() const { return !classes_; }
+  bool has_sigma() const { return noise_ && noise_->has_sigma(); }
+  bool has_variance() const { return variance_.has_value(); }
   bool sparse() const { return sparse_.has_value(); }
   double log_likelihood() const;
   std::vector<std::uint64_t> turns() const { return total(&Backfit::turns); }
   std::vector<std::uint64_t> accepted() const { return total(&Backfit::accepted); }
 
-  /// All trees, sum after sum, and their values.
+  /// All trees, sum after sum and those of the variance last, and their values.
   std::pair<Forest, std::vector<float>> trees() const;
   SumPosition position() const;
   /// Throws InputError where the prior could not have grown the trees.
@@ -89,29 +87,25 @@ class SumChain {
 
  private:
   void run(std::uint64_t iterations, std::uint64_t thin, unsigned threads);
+  Target target(std::size_t sum);
   void grow(std::uint32_t sweeps, const GrowTree& prior);
   void iterate(Team& team);
-  void draw_sigma();
   void record();
-  double sum_of_squares() const;
   std::vector<std::uint64_t> total(std::vector<std::uint64_t> Backfit::* counts) const;
 
   const Design& design_;
   double power_, log_unit_;
-  NoisePrior noise_;
   Stream stream_;
-  std::vector<Backfit> sums_;
+  std::vector<Backfit> sums_;  // that of the log variance last
   std::vector<float> weight_;
-  double log_weight_ = 0.0;                   // summed over the rows
   std::vector<std::vector<float>> residual_;  // of each sum
   std::vector<std::vector<float>> latent_;    // of each sum, with classes
   std::optional<Latent> classes_;
+  std::optional<Noise> noise_;  // of numbers
   std::optional<SparseWeights> sparse_;
-  double sigma_ = 1.0;
 
+  std::optional<TreeRecord> mean_, variance_;
   SumRecord draws_;
-  std::uint64_t stored_trees_ = 0;
-  std::vector<std::int32_t> stored_;
 };
 
 }  // namespace baytree

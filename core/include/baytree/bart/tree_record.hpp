@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "baytree/bart/backfit.hpp"
+#include "baytree/forest.hpp"
+
+namespace baytree {
+
+/// The trees of some draws. Those with the same rules as in the draw before are stored once, their values with every draw.
+struct TreeDraws {
+  Forest forest;
+  std::vector<std::int32_t> tree;  // of every tree of every draw: its place among all trees stored since the chain began
+  std::vector<float> value;        // of every leaf of every tree of every draw
+};
+
+/// Records the trees of one or more sums.
+class TreeRecord {
+ public:
+  explicit TreeRecord(std::span<Backfit> sums) : sums_(sums) { begin_anew(); }
+
+  void record();
+  void begin_anew();
+  TreeDraws take() { return std::exchange(draws_, {}); }
+
+  std::uint64_t trees() const { return trees_; }
+  const std::vector<std::int32_t>& places() const { return places_; }
+  /// Of sums whose trees are those that were stored; throws InputError for places that there are not.
+  void restore(std::uint64_t trees, const std::vector<std::int32_t>& places);
+
+ private:
+  std::span<Backfit> sums_;
+  std::uint64_t trees_ = 0;           // stored
+  std::vector<std::int32_t> places_;  // of each tree, its place among them; −1 where it is not stored
+  TreeDraws draws_;
+};
+
+}  // namespace baytree

@@ -1,0 +1,41 @@
+#include "baytree/bart/tree_record.hpp"
+
+#include "baytree/error.hpp"
+
+namespace baytree {
+
+void TreeRecord::record() {
+  auto place = places_.begin();
+  for (Backfit& sum : sums_) {
+    for (std::size_t t = 0; t < sum.trees().size(); ++t, ++place) {
+      const SumTree& tree = sum.trees()[t];
+      if (sum.take_changed(t) || *place < 0) {
+        draws_.forest.add(tree.nodes);
+        *place = static_cast<std::int32_t>(trees_++);
+      }
+      draws_.tree.push_back(*place);
+      draws_.value.insert(draws_.value.end(), tree.values.begin(), tree.values.end());
+    }
+  }
+}
+
+void TreeRecord::begin_anew() {
+  std::size_t trees = 0;
+  for (const Backfit& sum : sums_) trees += sum.trees().size();
+  trees_ = 0;
+  places_.assign(trees, -1);
+}
+
+void TreeRecord::restore(std::uint64_t trees, const std::vector<std::int32_t>& places) {
+  if (places.size() != places_.size()) throw InputError("chain: the saved state belongs to another model");
+  for (const std::int32_t place : places)
+    if (place >= 0 && static_cast<std::uint64_t>(place) >= trees) throw InputError("chain: the saved state refers to trees that are not there");
+  trees_ = trees;
+  places_ = places;
+  auto place = places.begin();
+  for (Backfit& sum : sums_)
+    for (std::size_t t = 0; t < sum.trees().size(); ++t)
+      if (*place++ >= 0) sum.take_changed(t);  // what is stored of a tree are its rules as they are here
+}
+
+}  // namespace baytree
