@@ -63,7 +63,11 @@ _PARAMETERS = """
 _NOISE = """
     nu, q, sigma
         The prior of the noise: σ² ~ νλ/χ²_ν with P(σ < σ̂) = q, where σ̂ is the residual standard deviation of a linear
-        fit (``"linear"``), the standard deviation of y (``"naive"``), or a number."""
+        fit (``"linear"``), the standard deviation of y (``"naive"``), or a number.
+    variance : {"constant", "forest"}
+        Whether the noise is the same everywhere, or its variance is a product of trees as well.
+    variance_trees : int
+        Number of trees of that product."""
 
 
 class _BART(TreeEstimator):
@@ -135,6 +139,8 @@ class BARTRegressor(RegressorMixin, _BART):
         nu: float = 3.0,
         q: float = 0.9,
         sigma: str | float = "linear",
+        variance: str = "constant",
+        variance_trees: int = 40,
         chains: int = 4,
         warmup: int = 1000,
         draws: int = 1000,
@@ -158,6 +164,8 @@ class BARTRegressor(RegressorMixin, _BART):
         self.nu = nu
         self.q = q
         self.sigma = sigma
+        self.variance = variance
+        self.variance_trees = variance_trees
         self.chains = chains
         self.warmup = warmup
         self.draws = draws
@@ -173,7 +181,7 @@ class BARTRegressor(RegressorMixin, _BART):
         self.interaction_cst = interaction_cst
 
     def _noise(self) -> dict[str, Any]:
-        return {"nu": self.nu, "q": self.q, "sigma": self.sigma}
+        return {name: getattr(self, name) for name in ("nu", "q", "sigma", "variance", "variance_trees")}
 
     def predict(
         self,

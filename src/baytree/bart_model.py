@@ -24,6 +24,7 @@ AUTO = {"birth_death": 1.0, "change": 0.5}
 MOVES = ("birth_death", "change")
 SIGMAS = ("linear", "naive")
 STARTS = ("root", "grow")
+VARIANCES = ("constant", "forest")
 # How often every tree is grown to the data for a start.
 GROW_SWEEPS = 10
 # A residual spread below this share of the response's is taken to be this: a linear fit may leave nothing.
@@ -57,11 +58,13 @@ class Calibration:
 
 @dataclass(frozen=True)
 class BART:
-    """A sum of trees [1]_: E(y | x) = centre + Σ g(x; T_j, M_j), with normal noise of standard deviation σ.
+    """A sum of trees [1]_: E(y | x) = centre + Σ g(x; T_j, M_j), with normal noise of standard deviation σ or σ(x).
 
     Every tree has the prior that a single one has, which keeps it small, and leaf values N(0, σ_μ²) with
     σ_μ = range(y) / (2 k √m), so that the sum of m trees lies within the range of y with high probability.
-    σ² ~ νλ/χ²_ν with λ such that P(σ < σ̂) = q. Two classes are the signs of normal variables (probit), and several are
+    σ² ~ νλ/χ²_ν with λ such that P(σ < σ̂) = q; where the noise depends on x, σ²(x) is a product of m' factors, the leaves
+    of as many trees of the same prior, each ν'λ'/χ²_ν' with ν' and λ' such that log σ²(x) has the mean and the variance
+    that it has where σ is one number [3]_. Two classes are the signs of normal variables (probit), and several are
     told apart by the largest of as many of them.
 
     Parameters
@@ -76,6 +79,10 @@ class BART:
         The degrees of freedom ν of the noise's prior, and the probability q. An infinite `nu` fixes σ at σ̂.
     sigma : {"linear", "naive"} or float
         σ̂: the residual standard deviation of a linear fit, the standard deviation of the response, or a number.
+    variance : {"constant", "forest"}
+        Whether the noise is the same everywhere, or its variance is a product of trees.
+    variance_trees : int
+        Number of trees m' of that product.
     moves : str or mapping of str to float
         How many proposals of each kind a visit of a tree makes; a fraction is a probability. ``"birth_death"`` splits
         a leaf or undoes a split of two leaves, ``"change"`` gives a split of two leaves another rule.
@@ -92,6 +99,9 @@ class BART:
        4, 266–298.
     .. [2] Linero (2018), Bayesian regression trees for high-dimensional prediction and variable selection, JASA 113,
        626–636.
+    .. [3] Pratola, Chipman, George and McCulloch (2020), Heteroscedastic BART via multiplicative regression trees, Journal
+       of Computational and Graphical Statistics 29, 405–417. Their factors match the mean of σ² instead, which there is
+       for ν > 2 only.
     """
 
     trees: int = 200
@@ -100,6 +110,8 @@ class BART:
     nu: float = 3.0
     q: float = 0.9
     sigma: str | float = "linear"
+    variance: str = "constant"
+    variance_trees: int = 40
     moves: ProposalSpec = "auto"
     start: str = "root"
     power: float = 1.0
@@ -122,6 +134,11 @@ class BART:
                 raise unknown_choice("sigma", self.sigma, (*SIGMAS, "a number"))
         elif not is_number(self.sigma) or not 0 < self.sigma < math.inf:
             raise InputError(f"sigma={self.sigma!r}: choose a positive number, 'linear' or 'naive'")
+        if self.variance not in VARIANCES:
+            raise unknown_choice("variance", self.variance, VARIANCES)
+        require_whole("variance_trees", self.variance_trees, 1)
+        if self.variance == "forest" and self.nu == math.inf:
+            raise InputError("nu=inf fixes the noise, but variance='forest' learns it; choose a finite nu")
         if self.start not in STARTS:
             raise unknown_choice("start", self.start, STARTS)
         if not is_number(self.power) or not 0 <= self.power < math.inf:
@@ -178,14 +195,18 @@ class BART:
             for name, number in self.shares().items()
         ]
         prior = self.prior.native(design.schema)
-        scale, leaf_sd = found.scale / found.unit**2, found.leaf_sd / found.unit
+        nu, scale, leaf_sd = float(self.nu), found.scale / found.unit**2, found.leaf_sd / found.unit
+        forest = self.variance == "forest"
+        if forest:
+            nu, scale = factor_prior(nu, scale, int(self.variance_trees))
         return _core.SumModel(
             prior=prior,
             trees=int(self.trees),
             leaf_sd=leaf_sd,
             moves=shares,
-            nu=float(self.nu),
+            nu=nu,
             scale=scale,
+            variance_trees=int(self.variance_trees) if forest else 0,
             power=float(self.power),
             grow_sweeps=GROW_SWEEPS if self.start == "grow" else 0,
             sparse=self.prior.knowledge.sparse,
@@ -198,6 +219,8 @@ class BART:
         if design.classes is None:
             offset = 0.0 if design.offset is None else design.offset
             return _core.SumResponse.of_numbers((design.y - offset - found.centre[0]) / found.unit, weight)
+        if self.variance == "forest":
+            raise InputError("variance='forest' is for numbers: classes have no noise of their own; leave it out")
         if self.power not in (0, 1):
             raise InputError(f"power={self.power:g}: with classes choose 1, the posterior, or 0, the prior")
         if (weight % 1).any():
@@ -214,6 +237,8 @@ class BART:
         draws["value"] *= np.float32(unit)
         if "sigma" in draws:
             draws["sigma"] *= unit
+        if "variance_value" in draws:  # logarithms, of which each tree takes its share of that of the unit
+            draws["variance_value"] += np.float32(2 * math.log(unit) / self.variance_trees)
         return {**forest, **draws}
 
     def state_of(self, chain: _core.SumChain) -> dict[str, Any]:
@@ -258,6 +283,8 @@ class BART:
             "nu": None if self.nu == math.inf else float(self.nu),
             "q": float(self.q),
             "sigma": self.sigma if isinstance(self.sigma, str) else float(self.sigma),
+            "variance": self.variance,
+            "variance_trees": int(self.variance_trees),
             "moves": self.shares(),
             "start": self.start,
             "power": float(self.power),
@@ -280,7 +307,10 @@ class BART:
         return cls(**fields)
 
 
-POSITION = ("stream", "sigma", "log_weights", "concentration", "turns", "accepted", "stored_trees", "stored")
+POSITION = (
+    *("stream", "sigma", "log_weights", "concentration", "turns", "accepted"),
+    *("stored_trees", "stored", "variance_stored_trees", "variance_stored"),
+)
 
 
 def calibrate(model: BART, design: Design) -> Calibration:
@@ -303,6 +333,19 @@ def calibrate(model: BART, design: Design) -> Calibration:
         scale *= float(chi2.ppf(1 - model.q, model.nu)) / model.nu
     unit = 2.0 ** math.ceil(math.log2(spread))
     return Calibration(((low + high) / 2,), spread / (2 * model.k * math.sqrt(model.trees)), scale, unit)
+
+
+def factor_prior(nu: float, scale: float, factors: int) -> tuple[float, float]:
+    """ν' and λ' of factors ν'λ'/χ²_ν' whose product is like νλ/χ²_ν: its logarithm has the same mean and variance."""
+    from scipy.optimize import brentq
+    from scipy.special import polygamma, psi
+
+    mean = math.log(nu * scale / 2) - float(psi(nu / 2))
+    variance = float(polygamma(1, nu / 2)) / factors
+    # The trigamma function of x lies between 1/x and 1/x + 1/x².
+    low, high = 1 / variance, (1 + math.sqrt(1 + 4 * variance)) / (2 * variance)
+    half = brentq(lambda x: float(polygamma(1, x)) - variance, low, high, xtol=1e-12 * low) if factors > 1 else nu / 2
+    return 2 * half, math.exp(mean / factors + float(psi(half))) / half
 
 
 def _sigma_hat(model: BART, design: Design, y: np.ndarray, spread: float) -> float:

@@ -21,12 +21,14 @@ from .sampled import Part, blocks_of
 from .storage import ModelReader
 from .sum_prediction import SumPrediction, SumPredictor
 from .sums import Sums
-from .trees import Forest, Tree, rules_of
+from .trees import Tree, rules_of
 
 FOREST_ARRAYS = ("feature", "cut", "subset", "missing_left", "rows", "begin")
-PART_ARRAYS = (*FOREST_ARRAYS, "tree", "value", "log_likelihood")
-# Of numbers only; of learned column weights only.
-OPTIONAL = ("sigma", "log_weight", "concentration")
+SUM_ARRAYS = (*FOREST_ARRAYS, "tree", "value")
+PART_ARRAYS = (*SUM_ARRAYS, "log_likelihood")
+VARIANCE = "variance_"
+# Of numbers with one variance only; of those with a variance by trees only; of learned column weights only.
+OPTIONAL = ("sigma", *(VARIANCE + name for name in SUM_ARRAYS), "log_weight", "concentration")
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,7 +50,10 @@ class BARTPosterior(Explained):
     states : tuple of dict
         Where each chain stopped, so that it can go on.
     sigma : numpy.ndarray or None
-        The standard deviation of the noise of each draw, shape (chains, draws); none with classes.
+        The standard deviation of the noise of each draw, shape (chains, draws); none with classes, or where it depends
+        on the row.
+    variance : Sums or None
+        Where the noise depends on the row: sums of trees that give the logarithm of its variance.
     log_weights : numpy.ndarray or None
         Where column weights are learned: their logarithms, shape (chains, draws, columns).
     concentration : numpy.ndarray or None
@@ -64,6 +69,7 @@ class BARTPosterior(Explained):
     log_likelihood: np.ndarray
     states: tuple[dict[str, Any], ...]
     sigma: np.ndarray | None = None
+    variance: Sums | None = None
     log_weights: np.ndarray | None = None
     concentration: np.ndarray | None = None
     watched: Rows | None = None
@@ -112,7 +118,8 @@ class BARTPosterior(Explained):
     @cached_property
     def _predictor(self) -> SumPrediction:
         mean = SumPredictor.of(self.schema, self.mean, len(self.model.centre))
-        return SumPrediction(self.schema, mean, self.plan.seed, np.array(self.model.centre), self.sigma)
+        variance = None if self.variance is None else SumPredictor.of(self.schema, self.variance)
+        return SumPrediction(self.schema, mean, self.plan.seed, np.array(self.model.centre), self.sigma, variance)
 
     def predict(self, X: Any, kind: str = "mean", prob: float = 0.9, offset: Any = None) -> np.ndarray:
         """Predict new rows, averaging over the draws.
@@ -150,32 +157,21 @@ class BARTPosterior(Explained):
         series = {"log-likelihood": self.log_likelihood, "leaves": self.n_leaves.astype(float)}
         if self.sigma is not None:
             series["sigma"] = self.sigma
+        if self.variance is not None:
+            series["log sigma"] = self.variance.mean_over_rows / 2
         return diagnose_series(self, series, None if rows is None else _Fits(self, draws), rows, draws)
 
     # ---- files ----------------------------------------------------------------------------------------------------
 
     @property
     def _numbers(self) -> int:
-        return self.mean.values.size + self.mean.tree_index.size
+        return sum(sums.values.size + sums.tree_index.size for sums in (self.mean, self.variance) if sums is not None)
 
     def part(self, chain: int, begin: int, end: int) -> Part:
         """Draws begin … end of one chain, with the trees that are new in them."""
-        sums = self.mean
-        index, forest = sums.tree_index[chain], sums.forest
-        before = int(index[:begin].max()) + 1 if begin else int(index[0].min())
-        last = max(int(index[:end].max()) + 1, before)
-        nodes = slice(int(forest.begin[before]) if before < len(forest) else len(forest.feature), 0)
-        nodes = slice(nodes.start, int(forest.end[last - 1]) if last > before else nodes.start)
-        arrays = {name: array[nodes] for name, array in forest.arrays().items() if name != "begin"}
-        first = int(sums.first[chain, begin, 0])
-        count = int(sums.leaves[chain, begin:end].sum())
-        record = {
-            **arrays,
-            "begin": forest.begin[before:last] - np.uint64(nodes.start),
-            "tree": (index[begin:end] - index[0].min()).ravel(),
-            "value": sums.values[first : first + count],
-            "log_likelihood": self.log_likelihood[chain, begin:end],
-        }
+        record = {**self.mean.part(chain, begin, end), "log_likelihood": self.log_likelihood[chain, begin:end]}
+        if self.variance is not None:
+            record |= {VARIANCE + name: array for name, array in self.variance.part(chain, begin, end).items()}
         if self.sigma is not None:
             record["sigma"] = self.sigma[chain, begin:end]
         if self.log_weights is not None and self.concentration is not None:
@@ -195,22 +191,18 @@ class BARTPosterior(Explained):
         recorded: Diagnostics | None = None,
     ) -> BARTPosterior:
         """Put together what the chains recorded, `parts[chain]` being its blocks in order; this empties them."""
-        trees = model.trees * len(model.centre)
 
         def taken(name: str, *shape: int) -> np.ndarray | None:
             if name not in parts[0][0]:
                 return None
             return np.stack([np.concatenate([part.pop(name) for part in chain]).reshape(-1, *shape) for chain in parts])
 
-        stored = [sum(len(part["begin"]) for part in chain) for chain in parts]
-        first = np.cumsum([0, *stored[:-1]])
-        tree, log_likelihood = taken("tree", trees), taken("log_likelihood")
-        assert tree is not None and log_likelihood is not None
-        blocks = [part for chain in parts for part in chain]
-        values = np.concatenate([part.pop("value") for part in blocks])
-        sigma, concentration = taken("sigma"), taken("concentration")
+        mean = Sums.from_parts(parts, model.trees * len(model.centre))
+        forest = model.variance == "forest"
+        variance = Sums.from_parts(parts, model.variance_trees, VARIANCE) if forest else None
+        log_likelihood, sigma, concentration = taken("log_likelihood"), taken("sigma"), taken("concentration")
+        assert log_likelihood is not None
         log_weights = taken("log_weight", len(schema.columns))
-        mean = Sums(Forest.concatenate(blocks), (tree + first[:, None, None]).astype(np.int32), values)
         return cls(
             model=model,
             schema=schema,
@@ -219,6 +211,7 @@ class BARTPosterior(Explained):
             log_likelihood=log_likelihood,
             states=tuple(states),
             sigma=sigma,
+            variance=variance,
             log_weights=log_weights,
             concentration=concentration,
             watched=watched,
@@ -233,16 +226,18 @@ class BARTPosterior(Explained):
     def check(self) -> BARTPosterior:
         """Raise InputError where the parts do not belong together; gives the posterior itself."""
         sums = self.mean
-        if sums.tree_index.size == 0 or sums.tree_index.min() < 0 or sums.tree_index.max() >= len(sums.forest):
-            raise InputError("draws refer to trees that are not there")
         _ = self._predictor  # which looks at every tree
-        if int(sums.leaves.sum()) != len(sums.values) or not np.isfinite(sums.values).all():
-            raise InputError("leaf values are missing or no numbers")
+        for part in (sums, self.variance):
+            if part is not None:
+                part.check()
         shape = (self.chains, self.draws)
         series = [one for one in (self.log_likelihood, self.sigma, self.concentration) if one is not None]
         if any(one.shape != shape for one in series) or not self.plan.chains == self.chains == len(self.states):
             raise InputError("draws or states are missing")
-        if (self.sigma is None) != (self.schema.response.classes is not None):
+        if self.variance is not None and self.variance.tree_index.shape[:2] != shape:
+            raise InputError("draws of the variance are missing")
+        constant = self.schema.response.classes is None and self.variance is None
+        if (self.sigma is None) is constant:
             raise InputError("the standard deviations of the noise are missing")
         if self.sigma is not None and not ((self.sigma > 0) & (self.sigma < np.inf)).all():
             raise InputError("the standard deviations of the noise are no positive numbers")
@@ -254,6 +249,8 @@ class BARTPosterior(Explained):
         for number, state in enumerate(self.states):
             try:
                 whole = len(state["stored"]) == sums.trees and state["drawn"] == self.draws
+                factors = 0 if self.variance is None else self.variance.trees
+                whole = whole and len(state["variance_stored"]) == factors
                 whole = whole and len(state["turns"]) == len(state["accepted"]) == len(self.model.shares())
             except (KeyError, TypeError) as error:
                 raise InputError(f"the state of chain {number} cannot be read ({error!r})") from error

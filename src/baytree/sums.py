@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
 from functools import cached_property
 
 import numpy as np
 
-from .trees import Forest
+from .errors import InputError
+from .trees import Forest, ranges
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,6 +63,16 @@ class Sums:
         leaves = self.leaves.ravel()
         return (np.cumsum(leaves) - leaves).reshape(self.tree_index.shape)
 
+    @cached_property
+    def mean_over_rows(self) -> np.ndarray:
+        """The sum of each draw, averaged over the training rows; shape (chains, draws)."""
+        stored, forest = self.tree_index.ravel(), self.forest
+        begin = forest.first_leaf[stored].astype(np.int64)
+        leaf_rows = forest.rows[forest.feature < 0].astype(np.float64)
+        weighted = leaf_rows[ranges(begin, begin + forest.leaves[stored])] * self.values
+        rows = float(forest.rows[forest.begin[stored[0]]])
+        return np.add.reduceat(weighted, self.first[:, :, 0].ravel()).reshape(self.tree_index.shape[:2]) / rows
+
     def take(self, draws: np.ndarray) -> Sums:
         """Some of the draws of each chain, in the order given."""
         # Of a tree there is one split fewer than leaves, so its splits begin that many places earlier.
@@ -72,6 +84,42 @@ class Sums:
             _parts(self.values, first, count),
             None if self.bandwidths is None else _parts(self.bandwidths, first - before, count - self.trees),
         )
+
+    def part(self, chain: int, begin: int, end: int) -> dict[str, np.ndarray]:
+        """Draws begin … end of one chain as arrays, with the trees that are new in them."""
+        index, forest = self.tree_index[chain], self.forest
+        before = int(index[:begin].max()) + 1 if begin else int(index[0].min())
+        last = max(int(index[:end].max()) + 1, before)
+        nodes = slice(int(forest.begin[before]) if before < len(forest) else len(forest.feature), 0)
+        nodes = slice(nodes.start, int(forest.end[last - 1]) if last > before else nodes.start)
+        arrays = {name: array[nodes] for name, array in forest.arrays().items() if name != "begin"}
+        first = int(self.first[chain, begin, 0])
+        count = int(self.leaves[chain, begin:end].sum())
+        return {
+            **arrays,
+            "begin": forest.begin[before:last] - np.uint64(nodes.start),
+            "tree": (index[begin:end] - index[0].min()).ravel(),
+            "value": self.values[first : first + count],
+        }
+
+    @classmethod
+    def from_parts(cls, parts: Sequence[Sequence[dict[str, np.ndarray]]], trees: int, prefix: str = "") -> Sums:
+        """Put together what the chains recorded, `parts[chain]` being its blocks in order; this takes it from them."""
+        names = [*(field.name for field in fields(Forest)), "tree", "value"]
+        taken = [[{name: part.pop(prefix + name) for name in names} for part in chain] for chain in parts]
+        stored = [sum(len(part["begin"]) for part in chain) for chain in taken]
+        first = np.cumsum([0, *stored[:-1]])
+        tree = np.stack([np.concatenate([part["tree"] for part in chain]).reshape(-1, trees) for chain in taken])
+        blocks = [part for chain in taken for part in chain]
+        values = np.concatenate([part["value"] for part in blocks])
+        return cls(Forest.concatenate(blocks), (tree + first[:, None, None]).astype(np.int32), values)
+
+    def check(self) -> None:
+        """Raise InputError where the parts do not belong together."""
+        if self.tree_index.size == 0 or self.tree_index.min() < 0 or self.tree_index.max() >= len(self.forest):
+            raise InputError("draws refer to trees that are not there")
+        if int(self.leaves.sum()) != len(self.values) or not np.isfinite(self.values).all():
+            raise InputError("leaf values are missing or no numbers")
 
 
 def _parts(array: np.ndarray, first: np.ndarray, count: np.ndarray) -> np.ndarray:
