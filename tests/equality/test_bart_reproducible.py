@@ -29,9 +29,18 @@ def weighted() -> bt.Design:
     )
 
 
+def levels() -> bt.Design:
+    """Responses that differ from value to value of a column, for a tree of many leaves."""
+    generator = np.random.default_rng(1)
+    value = generator.integers(40, size=1003)
+    x = np.column_stack([value, generator.random(1003)]).astype(float)
+    return bt.make_design(x, generator.standard_normal(40)[value] + 0.01 * x[:, 1], task="regression", max_cuts=300)
+
+
 DESIGNS = {
     "numbers": bt.datasets.friedman(203, seed=3).design(),
     "rows": weighted(),
+    "leaves": levels(),
     "probit": bt.datasets.load("breast_cancer").design(),
     "classes": bt.make_design(
         np.random.default_rng(2).random((107, 3)),
@@ -43,15 +52,10 @@ KNOWN = {
     "plain": bt.Knowledge(),
     "sparse": bt.Knowledge() & bt.Weights("sparse"),
     "monotone": bt.Knowledge() & Monotone(x3=1),
+    "grown": bt.Knowledge(),
 }
-RUNS = [
-    ("numbers", "plain"),
-    ("numbers", "sparse"),
-    ("numbers", "monotone"),
-    ("probit", "sparse"),
-    ("classes", "plain"),
-]
-EVERY = pytest.mark.parametrize(("data", "known"), RUNS)
+RUNS = [*(("numbers", kind) for kind in KNOWN), ("probit", "sparse"), ("classes", "plain"), ("classes", "grown")]
+EVERY = pytest.mark.parametrize(("data", "kind"), RUNS)
 
 
 def assert_same(a: bt.BARTPosterior, b: bt.BARTPosterior) -> None:
@@ -66,15 +70,22 @@ def assert_same(a: bt.BARTPosterior, b: bt.BARTPosterior) -> None:
     assert a.schema == b.schema
 
 
-def draw(data: str, known: str = "plain", **options: object) -> bt.BARTPosterior:
+def model(data: str, kind: str) -> bt.BART:
+    if data == "leaves":
+        moves = {"birth_death": 6.0, "change": 1.5}
+        return bt.BART(trees=1, prior=bt.GrowTree(beta=0.1, min_leaf=1), moves=moves)
+    prior = bt.GrowTree(beta=2.0) & KNOWN[kind]
+    return bt.BART(trees=5 if data == "rows" else 20, prior=prior, start="grow" if kind == "grown" else "root")
+
+
+def draw(data: str, kind: str = "plain", **options: object) -> bt.BARTPosterior:
     settings = {"warmup": 30, "draws": 40, "thin": 2, "chains": 3, "seed": 5, "progress": False} | options
-    trees = 5 if data == "rows" else 20
-    return bt.sample(bt.BART(trees=trees, prior=bt.GrowTree(beta=2.0) & KNOWN[known]), DESIGNS[data], **settings)
+    return bt.sample(model(data, kind), DESIGNS[data], **settings)
 
 
 @EVERY
-def test_threads(data: str, known: str) -> None:
-    assert_same(draw(data, known, threads=1), draw(data, known, threads=3))
+def test_threads(data: str, kind: str) -> None:
+    assert_same(draw(data, kind, threads=1), draw(data, kind, threads=3))
 
 
 @pytest.mark.parametrize("chains", [1, 3])
@@ -84,32 +95,33 @@ def test_threads_that_share_a_chain(chains: int) -> None:
 
 
 @pytest.mark.parametrize("simd", ["plain", "avx2"])
-@pytest.mark.parametrize(("data", "known"), [*RUNS, ("rows", "plain")])
-def test_width_of_registers(data: str, known: str, simd: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("data", "kind"), [*RUNS, ("rows", "plain"), ("rows", "grown"), ("leaves", "plain")])
+def test_width_of_registers(data: str, kind: str, simd: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """The widest that the machine has, and narrower ones; where it has none of them the two are the same."""
     few = {"chains": 1, "warmup": 10, "draws": 10} if data == "rows" else {}
-    widest = draw(data, known, **few)
+    widest = draw(data, kind, **few)
+    assert data != "leaves" or widest.mean.leaves.max() > 32
     monkeypatch.setenv("BAYTREE_SIMD", simd)
-    assert_same(widest, draw(data, known, **few))
+    assert_same(widest, draw(data, kind, **few))
 
 
 @pytest.mark.parametrize("seconds", [1e-9, 0.001])
 @EVERY
-def test_block_size(data: str, known: str, seconds: float, monkeypatch: pytest.MonkeyPatch) -> None:
-    usual = draw(data, known)
+def test_block_size(data: str, kind: str, seconds: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    usual = draw(data, kind)
     monkeypatch.setattr(sampling, "BLOCK_SECONDS", seconds)
-    assert_same(usual, draw(data, known))
+    assert_same(usual, draw(data, kind))
 
 
 @EVERY
-def test_extend(data: str, known: str) -> None:
-    short = draw(data, known, draws=13)
-    assert_same(draw(data, known), bt.extend(short, DESIGNS[data], draws=27, progress=False))
+def test_extend(data: str, kind: str) -> None:
+    short = draw(data, kind, draws=13)
+    assert_same(draw(data, kind), bt.extend(short, DESIGNS[data], draws=27, progress=False))
 
 
 @EVERY
-def test_save_and_load(data: str, known: str, tmp_path: Path) -> None:
-    posterior = draw(data, known)
+def test_save_and_load(data: str, kind: str, tmp_path: Path) -> None:
+    posterior = draw(data, kind)
     posterior.save(tmp_path / "model.baytree")
     loaded = bt.load(tmp_path / "model.baytree")
     assert_same(posterior, loaded)
@@ -125,11 +137,11 @@ def test_save_in_several_blocks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 
 
 @EVERY
-def test_checkpoint(data: str, known: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_checkpoint(data: str, kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sampling, "BLOCK_SECONDS", 1e-4)
     monkeypatch.setattr(sampling, "CHECKPOINT_SECONDS", 0.0)
     path = tmp_path / "model.baytree"
-    posterior = draw(data, known, checkpoint=path)
+    posterior = draw(data, kind, checkpoint=path)
     assert_same(posterior, bt.load(path))
     assert not partial_path(path).exists()
 
@@ -140,9 +152,9 @@ class Killed(BaseException):
 
 @pytest.mark.parametrize("blocks", [0, 1, 2, 9, 60])
 @EVERY
-def test_resume(data: str, known: str, blocks: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_resume(data: str, kind: str, blocks: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Killed after some blocks, before or in the warm-up, between draws or in the middle of one, and resumed."""
-    usual = draw(data, known)
+    usual = draw(data, kind)
     monkeypatch.setattr(sampling, "BLOCK_SECONDS", 1e-9)
     monkeypatch.setattr(sampling, "CHECKPOINT_SECONDS", 0.0)
     path = tmp_path / "model.baytree"
@@ -158,7 +170,7 @@ def test_resume(data: str, known: str, blocks: int, tmp_path: Path, monkeypatch:
     with monkeypatch.context() as patch:
         patch.setattr(sampling._Run, "_next_block", until_killed)
         with pytest.raises(Killed):
-            draw(data, known, checkpoint=path)
+            draw(data, kind, checkpoint=path)
     assert_same(usual, bt.resume(path, DESIGNS[data], progress=False))
     assert_same(usual, bt.load(path))
 

@@ -122,7 +122,7 @@ def test_an_offset_is_taken_from_the_response() -> None:
     np.testing.assert_allclose(given.predict(x, offset=offset), post.predict(x) + offset, rtol=1e-5)
 
 
-@pytest.mark.parametrize("value", [0.0, 3.0, -1e20])
+@pytest.mark.parametrize("value", [0.0, 3.0, -1e5])
 def test_a_response_that_its_offset_explains(value: float) -> None:
     x, offset = table(60)
     post = fit(x, value + offset, offset=offset)
