@@ -27,7 +27,7 @@ from .knowledge import (
 )
 from .leaves import Categorical, Gaussian
 from .models import CART
-from .permutation import permutation_null
+from .nulls import additive_null, permutation_null
 from .posterior import Posterior
 from .priors import GrowTree
 from .sampling import converge, extend, resume, sample
@@ -66,6 +66,7 @@ __all__ = [
     "Posterior",
     "Tree",
     "Weights",
+    "additive_null",
     "converge",
     "datasets",
     "extend",

@@ -142,15 +142,10 @@ class BARTPosterior(Explained):
         """
         return self._predictor.predict(self.schema.encode(X), kind, prob, offset)
 
-    def _drawn(self, codes: np.ndarray, draws: int | None) -> np.ndarray:
-        fits = self._some_draws(draws).predict(codes, "draws")
-        return fits.reshape(-1, *fits.shape[2:])
-
-    def _explain(self, codes: np.ndarray, draws: int | None, place: int) -> tuple[np.ndarray, np.ndarray]:
-        return self._some_draws(draws).explain(codes, place)
-
-    def _some_draws(self, draws: int | None) -> SumPrediction:
-        """Of evenly spaced draws, so many of each chain."""
+    def some_draws(self, draws: int | None) -> SumPrediction:
+        """Predictions from evenly spaced draws, so many of each chain; None for all."""
+        if draws is None or draws >= self.draws:
+            return self._predictor
         return self._predictor.take(spaced(np.arange(self.draws)[None], draws)[0])
 
     def _diagnose(self, rows: Rows | None, draws: int | None) -> Diagnostics:
@@ -263,7 +258,7 @@ class _Fits:
     """What evenly spaced draws predict, for the comparison of chains."""
 
     def __init__(self, posterior: BARTPosterior, draws: int | None) -> None:
-        self._prediction = posterior._some_draws(draws)
+        self._prediction = posterior.some_draws(draws)
         self.chains, self.draws = posterior.chains, self._prediction.mean.sums.draws
 
     def predictions(self, codes: np.ndarray) -> Iterator[np.ndarray]:

@@ -12,6 +12,7 @@ from .discovery import Curves, Dependence, Interactions, Shap, Surface, Variable
 from .discovery.dependence import PredictDraws
 from .errors import InputError, unknown_choice
 from .sampled import Sampled
+from .sum_prediction import SumPrediction
 from .sums import Sums
 
 
@@ -26,12 +27,8 @@ class Explained(Sampled):
 
     mean: Sums
 
-    def _drawn(self, codes: np.ndarray, draws: int | None) -> np.ndarray:
-        """E(y | x) of evenly spaced draws, so many of each chain, shape (draws, rows); with classes one more axis."""
-        raise NotImplementedError
-
-    def _explain(self, codes: np.ndarray, draws: int | None, place: int) -> tuple[np.ndarray, np.ndarray]:
-        """SHAP values of such draws, shape (draws, rows, columns), and their averages; `place` is that of a class."""
+    def some_draws(self, draws: int | None) -> SumPrediction:
+        """Predictions from evenly spaced draws, so many of each chain; None for all."""
         raise NotImplementedError
 
     def variable_use(self, prob: float = use.PROB) -> VariableUse:
@@ -178,50 +175,80 @@ class Explained(Sampled):
             centred=centred,
         )
 
-    def shap(self, X: Any, *, of: Any = None, draws: int | None = DRAWS, prob: float = use.PROB) -> Shap:
-        """How much each column moves the prediction of each row away from the average one; ``print`` or ``plot`` it.
+    def shap(
+        self,
+        X: Any,
+        *,
+        of: Any = None,
+        rows: int = dependence.ROWS,
+        draws: int | None = DRAWS,
+        seed: int = 0,
+        prob: float = use.PROB,
+    ) -> Shap:
+        """How much each column moves the sum of trees of each row away from its average: SHAP values, with bands.
 
-        Columns that are not known are averaged over by the training rows of each split [1]_. Of classes, what is
-        explained is not the probability but the mean of the normal variable behind it, whose columns add up.
+        They are the path-dependent ones [1]_: a column that is not known sends a row both ways, in the shares of the
+        training rows.
 
         Parameters
         ----------
         X : Design, path, frame or array-like
             The rows to explain.
         of : class label, optional
-            Of classes, which; of two by default the second.
-        draws : int or None
-            How many draws of each chain are looked at, evenly spaced; None for all.
-        prob : float
-            The probability of the intervals.
+            Of classes, the one whose normal variable is explained; of two by default the second. Its probability grows
+            with the variable, but what columns add to it depends on the others.
+        rows, draws, seed, prob
+            As for `partial_dependence`.
 
         References
         ----------
-        .. [1] Lundberg et al. (2020). From local explanations to global understanding with explainable AI for trees.
-           Nature Machine Intelligence 2, 56-67.
+        .. [1] Lundberg et al. (2020), From local explanations to global understanding with explainable AI for trees,
+           Nature Machine Intelligence 2, 56–67.
         """
-        place = 0 if self.schema.response.classes is None else self._class(of)
-        return shap(lambda codes: self._explain(codes, draws, place), self.schema, self._codes(X), prob)
+        prediction, codes, place = self.some_draws(draws), self._codes(X), self._class(of)
+        chosen = dependence.chosen_rows(len(codes), rows, seed)
+        return shap(
+            lambda block: prediction.explain(block, place),
+            self.schema,
+            codes,
+            chosen,
+            blocks=prediction.row_blocks(len(chosen), len(self.schema.columns)),
+            prob=prob,
+            response=self._name("variable of {}", place),
+        )
 
     def _codes(self, X: Any) -> np.ndarray:
         return self.codes_of(X) if isinstance(X, Design) else self.schema.encode(X)
 
     def _response(self, of: Any, draws: int | None) -> tuple[PredictDraws, str]:
         """What predicts the response, and what it is called."""
+        prediction, place = self.some_draws(draws), self._class(of)
+        has_classes = self.schema.response.classes is not None
+
+        def predict(codes: np.ndarray) -> np.ndarray:
+            drawn = prediction.predict(codes, "draws")
+            drawn = drawn.reshape(-1, *drawn.shape[2:])
+            return drawn[..., place] if has_classes else drawn
+
+        return predict, self._name("P({})", place)
+
+    def _name(self, of_class: str, place: int) -> str:
+        """What the response is called; with classes, `of_class` says what of them it is."""
         response = self.schema.response
         if response.classes is None:
-            if of is not None:
-                raise InputError(f"of={of!r}: {response.name!r} has no classes; leave it out")
-            return lambda codes: self._drawn(codes, draws), response.name
-        place = self._class(of)
-        return lambda codes: self._drawn(codes, draws)[..., place], f"P({response.name} = {response.classes[place]})"
+            return response.name
+        return of_class.format(f"{response.name} = {response.classes[place]}")
 
     def _class(self, label: Any) -> int:
-        classes = self.schema.response.classes
-        assert classes is not None
-        if label is None and len(classes) == 2:
+        """The place of a class; 0 where there are none."""
+        response = self.schema.response
+        if response.classes is None:
+            if label is not None:
+                raise InputError(f"of={label!r}: {response.name!r} has no classes; leave it out")
+            return 0
+        if label is None and len(response.classes) == 2:
             return 1
-        found = np.flatnonzero(classes == label)
+        found = np.flatnonzero(response.classes == label)
         if not len(found):
-            raise unknown_choice("class", label, map(str, classes))
+            raise unknown_choice("class", label, map(str, response.classes))
         return int(found[0])

@@ -151,7 +151,7 @@ class SumPrediction:
         if kind == "mean" and self.classes is None:
             return self.mean.mean(codes)[0] + (self.centre + added)
         take = self._new_responses if kind.startswith("predictive") else self._values
-        blocks = (take(codes[rows], added[rows], first + rows.start) for rows in self._row_blocks(len(codes)))
+        blocks = (take(codes[rows], added[rows], first + rows.start) for rows in self.row_blocks(len(codes)))
         if kind == "mean":
             return np.concatenate([block.mean(axis=0) for block in blocks])
         if kind.endswith("interval"):
@@ -203,9 +203,9 @@ class SumPrediction:
         sign = -1 if self.classes is not None and place == 0 else 1
         return sign * values[:, 0], sign * expected[:, 0]
 
-    def _row_blocks(self, rows: int) -> Iterator[slice]:
-        """The rows in blocks whose draws fill bounded memory, at least one."""
-        step = max(1, BLOCK_NUMBERS // max(self.mean.draws * self.mean.outputs * NUMBERS_OF_A_SUM, 1))
+    def row_blocks(self, rows: int, width: int = NUMBERS_OF_A_SUM) -> Iterator[slice]:
+        """The rows in blocks of which `width` numbers for every sum fill bounded memory, at least one block."""
+        step = max(1, BLOCK_NUMBERS // max(self.mean.draws * self.mean.outputs * width, 1))
         for begin in range(0, max(rows, 1), step):
             yield slice(begin, min(begin + step, rows))
 

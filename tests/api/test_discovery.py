@@ -13,6 +13,7 @@ import baytree as bt
 from baytree import InputError
 from baytree.discovery import (
     Null,
+    Shap,
     VariableUse,
     ice,
     interactions,
@@ -355,8 +356,12 @@ def explained(codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return values, np.array([1.0, 2.0, 6.0])
 
 
+def shapes(**options: Any) -> Shap:
+    return shap(explained, SCHEMA, CODES, np.arange(ROWS), blocks=[slice(0, 25), slice(25, ROWS)], **options)
+
+
 def test_shap_values_are_averaged_over_draws() -> None:
-    found = shap(explained, SCHEMA, CODES, prob=0.5)
+    found = shapes(prob=0.5)
     each, _ = explained(CODES)
     assert found.mean == pytest.approx(each.mean(axis=0))
     assert found.interval == pytest.approx(np.moveaxis(np.quantile(each, [0.25, 0.75], axis=0), 0, -1))
@@ -402,7 +407,7 @@ def test_plots_show_names_and_figures(pyplot: Any) -> None:
     assert [text.get_text() for text in labels.get_xticklabels()] == ["f", "m", "x"]
     assert len(ice(PREDICT, SCHEMA, CODES, "age").plot().lines) == 1 + ROWS + 1
     assert len(ice(PREDICT, SCHEMA, CODES, "sex").plot().lines) == ROWS + 1
-    found = shap(explained, SCHEMA, CODES)
+    found = shapes()
     assert found.plot().get_yticklabels()[0].get_text() == "age"
     found.plot(kind="rows").figure.canvas.draw()
 
@@ -427,7 +432,7 @@ def test_kinds_of_plots_are_listed() -> None:
     for plot in (
         both.plot,
         two_way_dependence(PREDICT, SCHEMA, CODES, ("age", "dose"), grid=2).plot,
-        shap(explained, SCHEMA, CODES).plot,
+        shapes().plot,
     ):
         with pytest.raises(InputError, match="kind of plot"):
             plot(kind="pie")

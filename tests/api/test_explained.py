@@ -26,6 +26,12 @@ def classes() -> BARTPosterior:
     return bt.sample(bt.BART(trees=10), design, **PLAN)
 
 
+@pytest.fixture(scope="module")
+def several() -> BARTPosterior:
+    design = bt.make_design(DATA.X, np.array(list("abc"))[np.digitize(DATA.y, [12, 17])], task="classification")
+    return bt.sample(bt.BART(trees=10), design, **PLAN)
+
+
 def test_shares_are_those_of_the_sums(posterior: BARTPosterior) -> None:
     use, both = posterior.variable_use(prob=0.5), posterior.interactions()
     assert (use.mean == variable_use(posterior.mean, DESIGN.schema).mean).all()
@@ -83,12 +89,49 @@ def test_classes_that_are_not_there(posterior: BARTPosterior, classes: BARTPoste
         posterior.ice(X, "x1", of="low")
 
 
-def test_what_columns_add(posterior: BARTPosterior, classes: BARTPosterior) -> None:
+# ---- SHAP -----------------------------------------------------------------------------------------------------------
+
+
+def test_base_and_shap_values_add_up_to_the_prediction(posterior: BARTPosterior) -> None:
     found = posterior.shap(X, draws=None)
-    assert found.mean.sum(axis=1) + found.base == pytest.approx(posterior.predict(X))
+    assert found.mean.shape == (40, 5)
+    assert found.base + found.mean.sum(axis=1) == pytest.approx(posterior.predict(X), rel=1e-5)
     assert (found.interval[..., 0] <= found.interval[..., 1]).all()
+    assert found.response == "y"
+
+
+def test_shap_values_of_some_rows_and_draws(posterior: BARTPosterior) -> None:
+    found = posterior.shap(DESIGN, rows=7, draws=1, seed=3)
+    assert len(found.rows) == len(found.mean) == 7
+    last = posterior.predict(DATA.X[found.rows], "draws")[:, -1].mean(axis=0)
+    assert found.base + found.mean.sum(axis=1) == pytest.approx(last, rel=1e-5)
+
+
+def test_blocks_make_no_difference(posterior: BARTPosterior, monkeypatch: pytest.MonkeyPatch) -> None:
+    at_once = posterior.shap(X)
+    monkeypatch.setattr("baytree.sum_prediction.BLOCK_NUMBERS", 1)
+    one_by_one = posterior.shap(X)
+    assert (at_once.interval == one_by_one.interval).all()
+    assert one_by_one.size == pytest.approx(at_once.size)
+
+
+def test_shap_values_of_two_classes_are_opposite(classes: BARTPosterior) -> None:
     low, high = (classes.shap(X, of=label) for label in ("low", "high"))
-    assert high.mean == pytest.approx(-low.mean)
+    assert (low.mean == -high.mean).all() and low.base == -high.base
     assert (classes.shap(X).mean == low.mean).all()
-    # Of the five columns of Friedman's function x4 moves the response most, and more of it is a higher response.
-    assert np.corrcoef(X["x4"], high.mean[:, 3])[0, 1] > 0.5
+    assert low.response == "variable of size = low"
+    from scipy.stats import norm
+
+    # Of a single draw, the probability is that of its variable.
+    one = classes.shap(X[:1], draws=None)
+    drawn = norm.ppf(classes.predict(X[:1], "draws")[..., 1])
+    assert one.base + one.mean.sum() == pytest.approx(drawn.mean(), rel=1e-4)
+
+
+def test_of_several_classes_each_has_its_own(several: BARTPosterior) -> None:
+    first, second = (several.shap(X, of=label).mean for label in ("a", "b"))
+    assert np.abs(first - second).max() > 0
+    with pytest.raises(InputError, match="Choose from: a, b, c"):
+        several.shap(X)
+    found = [several.partial_dependence(X, "x4", of=label, draws=10).mean for label in "abc"]
+    assert np.sum(found, axis=0) == pytest.approx(1)

@@ -30,7 +30,7 @@ PYTHON_LAYERS = [
     {"posterior", "bart_posterior"},
     {"families"},
     {"sampling", "estimators"},
-    {"cart", "bart", "permutation"},
+    {"cart", "bart", "nulls"},
     {"studies"},
     {"cli", "__init__"},
     {"__main__"},

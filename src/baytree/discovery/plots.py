@@ -59,7 +59,7 @@ def matrix(ax: Axes | None, names: Sequence[str], values: np.ndarray, label: str
     image = ax.imshow(values, cmap="viridis", vmin=0)
     ax.set_xticks(range(len(names)), names, rotation=90)
     ax.set_yticks(range(len(names)), names)
-    ax.figure.colorbar(image, ax=ax, label=label)
+    ax.figure.colorbar(image, ax=ax, label=label, fraction=0.046, pad=0.04)  # as high as the square
     return ax
 
 

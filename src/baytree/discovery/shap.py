@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -16,8 +16,6 @@ from .use import LISTED, PROB
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-ROWS_PER_BLOCK = 50
 
 # From codes of shape (rows, columns) the SHAP values of every draw, shape (draws, rows, columns), and what each draw
 # predicts on average.
@@ -34,6 +32,8 @@ class Shap:
     ----------
     columns : tuple of str
         The names of the columns.
+    rows : numpy.ndarray
+        Which rows they are.
     mean : numpy.ndarray of shape (rows, columns)
         The posterior mean of each SHAP value.
     interval : numpy.ndarray of shape (rows, columns, 2)
@@ -48,9 +48,12 @@ class Shap:
         The probability of the intervals.
     levels : numpy.ndarray of shape (rows, columns)
         How high the row's value is among the column's codes, from 0 to 1; NaN for labels and missing values.
+    response : str
+        What is explained.
     """
 
     columns: tuple[str, ...]
+    rows: np.ndarray
     mean: np.ndarray
     interval: np.ndarray
     size: np.ndarray
@@ -58,6 +61,7 @@ class Shap:
     base: float
     prob: float
     levels: np.ndarray
+    response: str
 
     @property
     def order(self) -> np.ndarray:
@@ -67,7 +71,8 @@ class Shap:
     def __str__(self) -> str:
         listed = self.order[:LISTED]
         width = max(len(self.columns[place]) for place in listed)
-        lines = [f"Average |SHAP value| over {counted(len(self.mean), 'row')}; mean and {self.prob:.0%} interval"]
+        over = f"of {self.response} over {counted(len(self.mean), 'row')}"
+        lines = [f"Average |SHAP value| {over}; mean and {self.prob:.0%} interval"]
         for place in listed:
             low, high = self.size_interval[place]
             lines.append(f"  {self.columns[place]:<{width}}  {self.size[place]:8.3g}  {low:.3g} to {high:.3g}")
@@ -80,6 +85,8 @@ class Shap:
         """The figures as JSON-safe values."""
         return {
             "columns": list(self.columns),
+            "rows": self.rows.tolist(),
+            "response": self.response,
             "base": self.base,
             "prob": self.prob,
             "size": self.size.tolist(),
@@ -101,13 +108,25 @@ class Shap:
         names = [self.columns[place] for place in self.order]
         if kind == "size":
             interval = self.size_interval[self.order]
-            return plots.dots(ax, names, self.size[self.order], interval, None, "average |SHAP value|")
+            return plots.dots(
+                ax, names, self.size[self.order], interval, None, f"average |SHAP value| of {self.response}"
+            )
         if kind == "rows":
-            return plots.swarm(ax, names, self.mean[:, self.order], self.levels[:, self.order], "SHAP value")
+            label = f"SHAP value of {self.response}"
+            return plots.swarm(ax, names, self.mean[:, self.order], self.levels[:, self.order], label)
         raise unknown_choice("kind of plot", kind, ("size", "rows"))
 
 
-def shap(explain: ExplainDraws, schema: Schema, codes: np.ndarray, prob: float = PROB) -> Shap:
+def shap(
+    explain: ExplainDraws,
+    schema: Schema,
+    codes: np.ndarray,
+    rows: np.ndarray,
+    *,
+    blocks: Iterable[slice],
+    prob: float = PROB,
+    response: str = "response",
+) -> Shap:
     """Summarise SHAP values over draws, in bounded memory.
 
     Parameters
@@ -117,22 +136,30 @@ def shap(explain: ExplainDraws, schema: Schema, codes: np.ndarray, prob: float =
         each draw, from codes.
     schema : Schema
         What the codes mean.
-    codes : numpy.ndarray of shape (rows, columns)
-        The rows to explain.
+    codes : numpy.ndarray of shape (all rows, columns)
+        A table.
+    rows : numpy.ndarray
+        Its rows that are explained.
+    blocks : iterable of slice
+        Which of these are explained together.
     prob : float
         The probability of the intervals.
+    response : str
+        What is explained, in words.
     """
     require_prob(prob)
+    codes = codes[rows]
     tails = [(1 - prob) / 2, (1 + prob) / 2]
     means, intervals, sizes = [], [], []
-    for first in range(0, len(codes), ROWS_PER_BLOCK):
-        values, base = explain(np.ascontiguousarray(codes[first : first + ROWS_PER_BLOCK]))
+    for block in blocks:
+        values, base = explain(codes[block])
         means.append(values.mean(axis=0))
         intervals.append(np.moveaxis(np.quantile(values, tails, axis=0), 0, -1))
         sizes.append(np.abs(values).sum(axis=1))
     size = np.sum(sizes, axis=0) / len(codes)
     return Shap(
         columns=schema.names,
+        rows=rows,
         mean=np.concatenate(means),
         interval=np.concatenate(intervals),
         size=size.mean(axis=0),
@@ -140,6 +167,7 @@ def shap(explain: ExplainDraws, schema: Schema, codes: np.ndarray, prob: float =
         base=float(base.mean()),
         prob=prob,
         levels=_levels(schema, codes),
+        response=response,
     )
 
 

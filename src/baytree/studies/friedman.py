@@ -16,7 +16,7 @@ from .. import datasets
 from ..bart_model import BART
 from ..data import Design, make_design
 from ..discovery import Interactions, VariableUse
-from ..permutation import permutation_null
+from ..nulls import permutation_null
 from ..words import listed
 from . import Number, Outcome, Table
 from .figures import Curve, Figure, Panel

@@ -1,4 +1,4 @@
-"""Nulls by permutation: what is permuted, and that fits are made as `sample` makes them."""
+"""Nulls: what is permuted or drawn, and that fits are made as `sample` makes them."""
 
 from types import SimpleNamespace
 from typing import Any
@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import baytree as bt
-from baytree import InputError, permutation
+from baytree import InputError, nulls
 from baytree.discovery import Interactions, Null, VariableUse
 
 ROWS, COLUMNS = 30, 3
@@ -42,12 +42,12 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> list[tuple[bt.Design, dict[str, An
             interactions=lambda: shares(Interactions, COLUMNS * (COLUMNS - 1) // 2),
         )
 
-    monkeypatch.setattr(permutation, "sample", sample)
+    monkeypatch.setattr(nulls, "sample", sample)
     return asked
 
 
 def null(**options: Any) -> Null:
-    return permutation.permutation_null(MODEL, DESIGN, **({"progress": False, "seed": 1} | options))
+    return nulls.permutation_null(MODEL, DESIGN, **({"progress": False, "seed": 1} | options))
 
 
 def test_rows_are_permuted_against_responses_and_their_weights(calls: list[tuple[bt.Design, dict[str, Any]]]) -> None:
@@ -101,4 +101,64 @@ def test_impossible_nulls_are_refused() -> None:
     with pytest.raises(InputError, match="response, columns"):
         null(permute="rows")
     with pytest.raises(InputError, match="Design"):
-        permutation.permutation_null(MODEL, DESIGN.y)  # type: ignore[arg-type]
+        nulls.permutation_null(MODEL, DESIGN.y)  # type: ignore[arg-type]
+
+
+# ---- without interactions -------------------------------------------------------------------------------------------
+
+PLAN = {"warmup": 50, "draws": 40, "chains": 2, "seed": 1, "progress": False}
+
+
+def test_trees_without_interactions_ask_about_one_column() -> None:
+    prior = bt.GrowTree(beta=0.5) & bt.MaxDepth(3) & bt.Interact([["x0", "x1"]])
+    additive = nulls.without_interactions(prior, DESIGN.names)
+    assert [type(known) for known in additive.knowledge.constraints] == [bt.MaxDepth, bt.Interact]
+    fit = bt.sample(bt.BART(trees=5, prior=additive), DESIGN, **PLAN)
+    assert not fit.interactions().mean.any()
+    assert fit.variable_use().mean.all()
+
+
+def test_replicates_have_the_noise_of_their_rows() -> None:
+    """Rows of weight 100 have a tenth of the standard deviation of the others."""
+    rng = np.random.default_rng(2)
+    weight = np.where(np.arange(200) < 100, 1.0, 100.0)
+    design = bt.make_design(
+        rng.normal(size=(200, 2)), rng.normal(size=200) / np.sqrt(weight), task="regression", sample_weight=weight
+    )
+    fit = bt.sample(bt.BART(trees=5), design, **PLAN)
+    drawn = nulls.replicates(fit, design, 80)
+    assert drawn.shape == (80, 200)
+    noise = drawn - fit.some_draws(40).predict(fit.codes_of(design), "draws").reshape(80, 200)
+    assert fit.sigma is not None
+    # 8,000 numbers each: a standard deviation is known to 1%.
+    assert noise[:, :100].std() == pytest.approx(np.sqrt(np.mean(fit.sigma**2)), rel=0.05)
+    assert noise[:, 100:].std() == pytest.approx(np.sqrt(np.mean(fit.sigma**2)) / 10, rel=0.05)
+
+
+def test_replicates_of_classes_are_classes() -> None:
+    design = bt.make_design(RNG.normal(size=(60, 2)), np.arange(60) % 3 > 0, task="classification")
+    fit = bt.sample(bt.BART(trees=5), design, **PLAN)
+    drawn = nulls.replicates(fit, design, 7)
+    assert drawn.shape == (7, 60) and drawn.dtype == design.y.dtype
+    assert set(np.unique(drawn)) <= {0, 1}
+
+
+def test_the_additive_null_repeats() -> None:
+    plan = {"warmup": 5, "draws": 5, "chains": 2, "progress": False}
+    first, again, other = (bt.additive_null(MODEL, DESIGN, repeats=3, seed=seed, **plan) for seed in (1, 1, 2))
+    assert first.use is None and first.interactions is not None and first.interactions.shape == (3, 3)
+    assert np.array_equal(first.interactions, again.interactions)
+    assert not np.array_equal(first.interactions, other.interactions)
+    with pytest.raises(InputError, match="of pairs"):
+        VariableUse(DESIGN.names, np.zeros(3), np.zeros((3, 2)), 0.9).against(first)
+
+
+def test_a_pair_that_interacts_is_told_from_columns_that_matter() -> None:
+    """All five columns matter; where their pairs are only held against permuted responses, most look large."""
+    design = bt.datasets.friedman(n=200, p=5, seed=1).design()
+    plan = {"warmup": 200, "draws": 200, "chains": 2, "progress": False}
+    found = bt.sample(bt.BART(trees=20), design, seed=1, **plan).interactions()
+    null = bt.additive_null(bt.BART(trees=20), design, repeats=19, seed=1, **plan)
+    judged = found.against(null, "global_max")
+    assert judged.large[judged.names.index("x1 × x2")]
+    assert judged.large.sum() <= 2

@@ -1,21 +1,25 @@
-"""Nulls by permutation: fits to data in which a relation was broken, so that a person knows what counts as large."""
+"""Nulls: fits to data in which there is nothing to be found, so that a person knows what counts as large."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Container, Iterator
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from .bart_model import BART
+from .bart_posterior import BARTPosterior
 from .data import Design, require_design
 from .discovery import Null
 from .errors import require_whole, seed_of, unknown_choice
+from .knowledge import Interact, Knowledge
+from .priors import GrowTree
 from .sampling import sample
 
-PERMUTATIONS = 20
+# One more than a level of 0.95 needs.
+REPEATS = 20
 
 
 def permutation_null(
@@ -23,7 +27,7 @@ def permutation_null(
     design: Design,
     *,
     permute: str = "response",
-    permutations: int = PERMUTATIONS,
+    permutations: int = REPEATS,
     seed: int | None = None,
     progress: bool = True,
     **plan: Any,
@@ -80,6 +84,69 @@ def permutation_null(
     return Null(design.names, np.reshape(own, (permutations, columns)), None)
 
 
+def additive_null(
+    model: BART,
+    design: Design,
+    *,
+    repeats: int = REPEATS,
+    seed: int | None = None,
+    progress: bool = True,
+    **plan: Any,
+) -> Null:
+    """What pairs of columns look like where columns matter, but each by itself.
+
+    Columns that matter meet in a tree more often than others, whether they interact or not. So the model is fitted with
+    trees that ask about one column each, which makes it additive; responses are drawn from its posterior predictive
+    distribution; and the model as it is, is fitted to them.
+
+    Parameters
+    ----------
+    model : BART
+        The model that is judged, as it was given to `sample`.
+    design : Design
+        Its data.
+    repeats : int
+        How many responses are drawn; 19 at least for a level of 0.95.
+    seed : int, optional
+        Of all fits; a random one by default.
+    progress : bool
+        Whether to say on standard error which fit is done.
+    **plan
+        Passed on to `sample`: ``chains``, ``warmup``, ``draws`` and so on.
+
+    Returns
+    -------
+    Null
+        For ``posterior.interactions().against(null)``.
+    """
+    require_design(design)
+    require_whole("repeats", repeats, 1)
+    rng = np.random.default_rng(seed_of(seed))
+    additive = replace(model, prior=without_interactions(model.prior, design.names))
+    fit = sample(additive, design, seed=int(rng.integers(2**63)), progress=False, **plan)
+    designs = (replace(design, y=y) for y in replicates(fit, design, repeats))
+    fits = list(_fits(model, designs, repeats, rng, progress, plan))
+    return Null(design.names, None, np.stack([pairs for _, pairs in fits]))
+
+
+def without_interactions(prior: GrowTree, names: Sequence[str]) -> GrowTree:
+    """The same prior with trees that ask about one column each."""
+    others = (constraint for constraint in prior.knowledge.constraints if not isinstance(constraint, Interact))
+    return replace(prior, knowledge=Knowledge((*others, Interact(tuple((name,) for name in names)))))
+
+
+def replicates(posterior: BARTPosterior, design: Design, number: int) -> np.ndarray:
+    """Responses drawn from the posterior predictive distribution of the training rows, shape (number, rows)."""
+    prediction = posterior.some_draws(-(-number // posterior.chains))
+    codes = posterior.codes_of(design)
+    drawn, mean = (prediction.predict(codes, kind, offset=design.offset) for kind in ("predictive", "draws"))
+    if design.classes is not None:
+        return drawn.reshape(-1, design.rows)[:number].astype(np.int32)
+    if design.weight is not None:
+        drawn = mean + (drawn - mean) / np.sqrt(design.weight)
+    return drawn.reshape(-1, design.rows)[:number]
+
+
 def _fits(
     model: BART, designs: Iterator[Design], number: int, rng: np.random.Generator, progress: bool, plan: dict[str, Any]
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
@@ -87,7 +154,7 @@ def _fits(
     for done, design in enumerate(designs, start=1):
         posterior = sample(model, design, seed=int(rng.integers(2**63)), progress=False, **plan)
         if posterior.draws < posterior.plan.draws:
-            raise KeyboardInterrupt("the permutations were interrupted before their end")
+            raise KeyboardInterrupt("the fits of a null were interrupted before their end")
         yield posterior.variable_use().mean, posterior.interactions().mean
         if progress:
             print(f"fit {done} of {number}", file=sys.stderr, flush=True)
