@@ -154,7 +154,7 @@ def test_links_lead_somewhere(page: Path) -> None:
 
 
 def test_every_public_name_is_documented() -> None:
-    documented = set(re.findall(r"^::: baytree\.(?:cart\.)?(\w+)$", (DOCS / "api.md").read_text(), re.MULTILINE))
+    documented = set(re.findall(r"^::: baytree\.(?:cart\.|bart\.)?(\w+)$", (DOCS / "api.md").read_text(), re.MULTILINE))
     assert set(bt.__all__) <= documented
 
 
