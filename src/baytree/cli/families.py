@@ -32,6 +32,13 @@ class StartChoice(StrEnum):
     GROW = "grow"
 
 
+class VarianceChoice(StrEnum):
+    """Whether the noise of a sum of trees is the same everywhere."""
+
+    CONSTANT = "constant"
+    FOREST = "forest"
+
+
 ModelOption = Annotated[Family, typer.Option(help="cart: one tree; bart: a sum of many trees.", rich_help_panel=MODEL)]
 BetaOption = Annotated[
     float | None,
@@ -62,6 +69,11 @@ SigmaOption = Annotated[
         rich_help_panel=MODEL,
     ),
 ]
+VarianceOption = Annotated[
+    VarianceChoice,
+    typer.Option(help="Of bart: noise that is the same everywhere, or that trees learn.", rich_help_panel=MODEL),
+]
+VarianceTreesOption = Annotated[int, typer.Option(help="Of --variance forest: its trees.", rich_help_panel=MODEL)]
 MovesOption = Annotated[
     str,
     typer.Option(
@@ -86,9 +98,10 @@ SINGLE = {
     "temperatures": _UNTEMPERED,
     "ladder": _UNTEMPERED,
 }
-SUMS = ("trees", "k", "nu", "q", "sigma", "moves", "start", "offset", "sparse")
+NOISE = ("nu", "q", "sigma", "variance", "variance_trees")
 # The parameters of `BART` that are options of the same name.
-SETTINGS = ("trees", "k", "nu", "q", "sigma", "moves", "start")
+SETTINGS = ("trees", "k", *NOISE, "moves", "start")
+SUMS = (*SETTINGS, "offset", "sparse")
 # What `BART()` has where `GrowTree()` has another.
 BETA = 2.0
 
@@ -119,8 +132,10 @@ def _sum_of_trees(context: typer.Context) -> BART:
     from ..bart_model import BART
 
     asked = context.params
-    settings = {name: asked[name] for name in SETTINGS}
-    settings |= {"sigma": _number_or_word(asked["sigma"]), "start": StartChoice(asked["start"]).value}
+    if given(context, "variance_trees") and asked["variance"] != VarianceChoice.FOREST:
+        raise InputError("--variance-trees is for --variance forest; add that, or leave --variance-trees out")
+    settings = {name: asked[name] for name in SETTINGS} | {name: str(asked[name]) for name in ("variance", "start")}
+    settings["sigma"] = _number_or_word(asked["sigma"])
     return BART(prior=grow_tree(context, BETA) & read_options(context), **settings)
 
 
@@ -134,7 +149,7 @@ def _number_or_word(text: str) -> float | str:
 
 def require_noise(context: typer.Context, design: Design) -> None:
     """Refuse what is said about the noise of classes, which is known."""
-    for name in ("nu", "q", "sigma"):
+    for name in NOISE:
         if design.classes is not None and given(context, name):
             raise InputError(
                 f"{option(name)} is about the noise of numbers, and {design.response.name!r} has classes; leave it out"
