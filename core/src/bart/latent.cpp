@@ -23,24 +23,46 @@ float on_grid(double x, double grid) { return static_cast<float>(std::nearbyint(
 
 int copies_of(const Latent& data, std::size_t row) { return data.weight.empty() ? 1 : static_cast<int>(data.weight[row]); }
 
-/// The largest of the variables, that of the row's own class: its density is φ(u − own) Π Φ(u − f_j). Every factor of the product lies below its tangent in
-/// the logarithm; with tangents at the mode the envelope is a normal density that is accepted mostly.
-double draw_largest(double own, std::span<const double> others, Stream& stream) {
+/// About where the density φ(u − own) Π Φ(u − f_j) of the row's own variable, given that it is the largest, has its mode.
+double near_mode(double own, std::span<const double> others, int steps) {
   double mode = own;
   for (const double other : others) mode = std::max(mode, other);
-  const auto slope = [&](double u) {
-    double sum = 0.0;
-    for (const double other : others) sum += inverse_mills(u - other);
-    return sum;
-  };
-  for (int i = 0; i < 6; ++i) mode += 0.5 * (own + slope(mode) - mode);  // near it will do: any point gives an envelope
-  const double tilt = slope(mode);
+  for (int i = 0; i < steps; ++i) {
+    double slope = 0.0;
+    for (const double other : others) slope += inverse_mills(mode - other);
+    mode += 0.5 * (own + slope - mode);
+  }
+  return mode;
+}
+
+/// That variable. Every factor of the product lies below its tangent in the logarithm; with tangents near the mode the envelope is a normal density that is
+/// accepted mostly.
+double draw_largest(double own, std::span<const double> others, Stream& stream) {
+  const double mode = near_mode(own, others, 6);  // near it will do: any point gives an envelope
+  double tilt = 0.0;
+  for (const double other : others) tilt += inverse_mills(mode - other);
   for (;;) {
     const double u = own + tilt + stream.normal();
     double log_accept = -tilt * (u - mode);
     for (const double other : others) log_accept += log_normal_cdf(u - other) - log_normal_cdf(mode - other);
     if (std::log1p(-stream.uniform()) < log_accept) return u;
   }
+}
+
+/// The logarithm of the probability that it is the largest, however small: the trapezoidal rule around the mode, relative to the density there, which falls off
+/// at least as fast as a normal one of variance 1.
+double log_largest(double own, std::span<const double> others) {
+  constexpr double reach = 8.0, step = 0.2;
+  const double mode = near_mode(own, others, 40);
+  const auto log_density = [&](double u) {
+    double sum = -0.5 * (u - own) * (u - own);
+    for (const double other : others) sum += log_normal_cdf(u - other);
+    return sum;
+  };
+  const double top = log_density(mode);
+  double total = 0.0;
+  for (double u = mode - reach; u <= mode + reach; u += step) total += std::exp(log_density(u) - top);
+  return top + std::log(step * total) - 0.5 * std::log(2.0 * std::numbers::pi);
 }
 
 void draw_two_classes(const Latent& data, std::span<float> residual, std::span<float> latent, Stream& stream) {
@@ -100,8 +122,8 @@ double class_log_likelihood(const Latent& data, const std::vector<std::vector<fl
     return total;
   }
   constexpr std::size_t block = 256;
-  constexpr double least = 1e-300;  // of which there is a logarithm
-  std::vector<double> means, probabilities;
+  constexpr double least = 1e-3;  // from which on the probabilities' error does not show in their logarithm
+  std::vector<double> means, probabilities, others;
   for (std::size_t begin = 0; begin < rows; begin += block) {
     const std::size_t end = std::min(rows, begin + block);
     means.clear();
@@ -109,8 +131,18 @@ double class_log_likelihood(const Latent& data, const std::vector<std::vector<fl
       for (std::size_t k = 0; k < classes; ++k) means.push_back(fit(i, k));
     probabilities.resize(means.size());
     class_probabilities(means, classes, probabilities);
-    for (std::size_t i = begin; i < end; ++i)
-      total += weight(i) * std::log(std::max(probabilities[(i - begin) * classes + static_cast<std::size_t>(data.response[i])], least));
+    for (std::size_t i = begin; i < end; ++i) {
+      const auto own = static_cast<std::size_t>(data.response[i]);
+      const double probability = probabilities[(i - begin) * classes + own];
+      double log_probability = std::log(std::max(probability, least));
+      if (probability < least) {
+        others.clear();
+        for (std::size_t k = 0; k < classes; ++k)
+          if (k != own) others.push_back(fit(i, k));
+        log_probability = log_largest(fit(i, own), others);
+      }
+      total += weight(i) * log_probability;
+    }
   }
   return total;
 }
