@@ -7,10 +7,11 @@
 namespace baytree::python {
 namespace {
 
-nb::dict draws_to_dict(SumRecord draws, bool has_sigma, bool sparse) {
+nb::dict draws_to_dict(SumRecord draws, bool soft, bool has_sigma, bool sparse) {
   nb::dict out;
   out["tree"] = to_numpy(std::move(draws.tree));
   out["value"] = to_numpy(std::move(draws.value));
+  if (soft) out["bandwidth"] = to_numpy(std::move(draws.bandwidth));
   if (has_sigma) out["sigma"] = to_numpy(std::move(draws.sigma));
   out["log_likelihood"] = to_numpy(std::move(draws.log_likelihood));
   if (sparse) {
@@ -23,7 +24,7 @@ nb::dict draws_to_dict(SumRecord draws, bool has_sigma, bool sparse) {
 }  // namespace
 
 void bind_bart(nb::module_& module) {
-  nb::enum_<SumMove>(module, "SumMove").value("birth_death", SumMove::birth_death).value("change", SumMove::change);
+  nb::enum_<SumMove>(module, "SumMove").value("birth_death", SumMove::birth_death).value("change", SumMove::change).value("bandwidth", SumMove::bandwidth);
   nb::class_<MoveShare>(module, "MoveShare")
       .def(
           "__init__", [](MoveShare* self, SumMove move, double number, bool wrong) { new (self) MoveShare{move, number, wrong}; }, nb::arg("move"),
@@ -32,11 +33,12 @@ void bind_bart(nb::module_& module) {
   nb::class_<SumModel>(module, "SumModel")
       .def(
           "__init__",
-          [](SumModel* self, GrowTree prior, std::size_t trees, double leaf_sd, std::vector<MoveShare> moves, double nu, double lambda, double power,
-             std::uint32_t grow_sweeps, bool sparse,
-             double unit) { new (self) SumModel{{std::move(prior), trees, leaf_sd}, std::move(moves), {nu, lambda}, power, grow_sweeps, sparse, unit}; },
-          nb::arg("prior"), nb::arg("trees"), nb::arg("leaf_sd"), nb::arg("moves"), nb::arg("nu"), nb::arg("scale"), nb::arg("power"), nb::arg("grow_sweeps"),
-          nb::arg("sparse"), nb::arg("unit"));
+          [](SumModel* self, GrowTree prior, std::size_t trees, double leaf_sd, double bandwidth, std::vector<MoveShare> moves, double nu, double lambda,
+             double power, std::uint32_t grow_sweeps, bool sparse, double unit) {
+            new (self) SumModel{{std::move(prior), trees, leaf_sd, bandwidth}, std::move(moves), {nu, lambda}, power, grow_sweeps, sparse, unit};
+          },
+          nb::arg("prior"), nb::arg("trees"), nb::arg("leaf_sd"), nb::arg("bandwidth"), nb::arg("moves"), nb::arg("nu"), nb::arg("scale"), nb::arg("power"),
+          nb::arg("grow_sweeps"), nb::arg("sparse"), nb::arg("unit"));
 
   nb::class_<SumResponse>(module, "SumResponse")
       .def_static(
@@ -83,20 +85,18 @@ void bind_bart(nb::module_& module) {
            [](SumChain& self) {
              SumRecord draws = self.take();
              nb::dict forest = forest_to_dict(std::move(draws.forest));
-             return std::make_pair(forest, draws_to_dict(std::move(draws), self.has_sigma(), self.sparse()));
+             return std::make_pair(forest, draws_to_dict(std::move(draws), self.soft(), self.has_sigma(), self.sparse()));
            })
-      .def("trees",
-           [](const SumChain& self) {
-             auto [forest, values] = self.trees();
-             return std::make_pair(forest_to_dict(std::move(forest)), to_numpy(std::move(values)));
-           })
+      .def("trees", [](const SumChain& self) { return forest_to_dict(self.trees()); })
+      .def("values", [](const SumChain& self) { return to_numpy(self.values()); })
+      .def("bandwidths", [](const SumChain& self) { return to_numpy(self.bandwidths()); })
       .def("position", &SumChain::position)
       .def(
           "restore",
-          [](SumChain& self, const nb::dict& forest, const Array<float>& values, const SumPosition& position) {
-            self.restore(forest_view(forest), span_of(values), position);
+          [](SumChain& self, const nb::dict& forest, const Array<float>& values, const Array<float>& bandwidths, const SumPosition& position) {
+            self.restore(forest_view(forest), span_of(values), span_of(bandwidths), position);
           },
-          nb::arg("forest"), nb::arg("values").noconvert(), nb::arg("position"));
+          nb::arg("forest"), nb::arg("values").noconvert(), nb::arg("bandwidths").noconvert(), nb::arg("position"));
 }
 
 }  // namespace baytree::python

@@ -21,7 +21,9 @@ from .trees import forest_from_lists, forest_to_lists
 
 # Chosen by effective samples a second: see docs/benchmarks.md.
 AUTO = {"birth_death": 1.0, "change": 0.5}
-MOVES = ("birth_death", "change")
+SOFT_AUTO = AUTO | {"bandwidth": 1.0}
+MOVES = ("birth_death", "change", "bandwidth")
+SPLITS = ("hard", "soft")
 SIGMAS = ("linear", "naive")
 STARTS = ("root", "grow")
 # How often every tree is grown to the data for a start.
@@ -78,9 +80,16 @@ class BART:
         σ̂: the residual standard deviation of a linear fit, the standard deviation of the response, or a number.
     moves : str or mapping of str to float
         How many proposals of each kind a visit of a tree makes; a fraction is a probability. ``"birth_death"`` splits
-        a leaf or undoes a split of two leaves, ``"change"`` gives a split of two leaves another rule.
+        a leaf or undoes a split of two leaves, ``"change"`` gives a split of two leaves another rule (where rules
+        are soft, any split), and ``"bandwidth"`` takes a step of the bandwidth of every soft rule.
     start : {"root", "grow"}
         Whether chains begin with trees of one leaf, or with trees grown to the data.
+    split : {"hard", "soft"}
+        Whether a row goes one way at a rule, or both ways in part [3]_: right by logistic((x − cut) / b), with x and
+        cut on the scale of the column's quantiles and a bandwidth b of each rule that is learned. Level sets and
+        missing values go one way all the same. Smooth functions want soft rules, and fewer trees.
+    bandwidth : float
+        The mean of the bandwidths of soft rules, whose prior is exponential.
     power : float
         The power of the likelihood: 1 gives the posterior, 0 the prior.
     calibration : Calibration, optional
@@ -92,6 +101,8 @@ class BART:
        4, 266–298.
     .. [2] Linero (2018), Bayesian regression trees for high-dimensional prediction and variable selection, JASA 113,
        626–636.
+    .. [3] Linero and Yang (2018), Bayesian regression tree ensembles that adapt to smoothness and sparsity, JRSS B 80,
+       1087–1110.
     """
 
     trees: int = 200
@@ -102,6 +113,8 @@ class BART:
     sigma: str | float = "linear"
     moves: ProposalSpec = "auto"
     start: str = "root"
+    split: str = "hard"
+    bandwidth: float = 0.1
     power: float = 1.0
     calibration: Calibration | None = None
 
@@ -124,16 +137,25 @@ class BART:
             raise InputError(f"sigma={self.sigma!r}: choose a positive number, 'linear' or 'naive'")
         if self.start not in STARTS:
             raise unknown_choice("start", self.start, STARTS)
+        if self.split not in SPLITS:
+            raise unknown_choice("split", self.split, SPLITS)
+        if not is_number(self.bandwidth) or not 0 < self.bandwidth < math.inf:
+            raise InputError(f"bandwidth={self.bandwidth!r}: choose a positive number")
+        if self.split == "soft" and self.start == "grow":
+            raise InputError("start='grow' grows hard rules; with split='soft' choose start='root'")
         if not is_number(self.power) or not 0 <= self.power < math.inf:
             raise InputError(f"power={self.power!r}: choose 0 or more; 1 is the posterior, 0 the prior")
         self.shares()
 
     def shares(self) -> dict[str, float]:
         """The number of proposals of each kind at a visit of a tree."""
-        shares = AUTO if self.moves == "auto" else parse_weights("moves", self.moves, "{'birth_death': 1, 'change': 1}")
+        auto = SOFT_AUTO if self.split == "soft" else AUTO
+        shares = auto if self.moves == "auto" else parse_weights("moves", self.moves, "{'birth_death': 1, 'change': 1}")
         for name in shares:
             if name.removeprefix("wrong:") not in MOVES:
                 raise unknown_choice("move", name, ("auto", *MOVES))
+            if name.endswith("bandwidth") and self.split == "hard":
+                raise InputError("moves: only soft rules have a bandwidth; leave it out, or choose split='soft'")
         return dict(shares)
 
     @property
@@ -183,6 +205,7 @@ class BART:
             prior=prior,
             trees=int(self.trees),
             leaf_sd=leaf_sd,
+            bandwidth=float(self.bandwidth) if self.split == "soft" else 0.0,
             moves=shares,
             nu=float(self.nu),
             scale=scale,
@@ -218,10 +241,10 @@ class BART:
 
     def state_of(self, chain: _core.SumChain) -> dict[str, Any]:
         """Where a chain is, so that it can go on from there to the bit, as JSON-safe values."""
-        forest, values = chain.trees()
         position = chain.position()
         record = {name: getattr(position, name) for name in POSITION}
-        return {"trees": forest_to_lists(forest), "values": values.tolist(), **record}
+        trees = {"trees": forest_to_lists(chain.trees()), "values": chain.values().tolist()}
+        return trees | ({"bandwidths": chain.bandwidths().tolist()} if self.split == "soft" else {}) | record
 
     def restore(self, chain: _core.SumChain, state: Mapping[str, Any]) -> None:
         """Put a chain where `state_of` found it."""
@@ -229,7 +252,8 @@ class BART:
         for name in POSITION:
             setattr(position, name, state[name])
         values = np.array(state["values"], dtype=np.float32)
-        chain.restore(forest_from_lists(state["trees"]).arrays(), values, position)
+        bandwidths = np.array(state.get("bandwidths", []), dtype=np.float32)
+        chain.restore(forest_from_lists(state["trees"]).arrays(), values, bandwidths, position)
 
     def upgraded(self, state: dict[str, Any]) -> dict[str, Any]:
         """The state of a chain as this version writes it."""
@@ -260,6 +284,8 @@ class BART:
             "sigma": self.sigma if isinstance(self.sigma, str) else float(self.sigma),
             "moves": self.shares(),
             "start": self.start,
+            "split": self.split,
+            "bandwidth": float(self.bandwidth),
             "power": float(self.power),
             "calibration": {
                 "centre": list(found.centre),

@@ -25,8 +25,8 @@ from .trees import Forest, Tree, rules_of
 
 FOREST_ARRAYS = ("feature", "cut", "subset", "missing_left", "rows", "begin")
 PART_ARRAYS = (*FOREST_ARRAYS, "tree", "value", "log_likelihood")
-# Of numbers only; of learned column weights only.
-OPTIONAL = ("sigma", "log_weight", "concentration")
+# Of soft rules only; of numbers only; of learned column weights only.
+OPTIONAL = ("bandwidth", "sigma", "log_weight", "concentration")
 
 
 @dataclass(frozen=True, eq=False)
@@ -169,6 +169,9 @@ class BARTPosterior(Explained):
             "value": sums.values[first : first + count],
             "log_likelihood": self.log_likelihood[chain, begin:end],
         }
+        if sums.bandwidths is not None:
+            split = first - (chain * self.draws + begin) * sums.trees  # of a tree there is one split fewer than leaves
+            record["bandwidth"] = sums.bandwidths[split : split + count - (end - begin) * sums.trees]
         if self.sigma is not None:
             record["sigma"] = self.sigma[chain, begin:end]
         if self.log_weights is not None and self.concentration is not None:
@@ -201,9 +204,11 @@ class BARTPosterior(Explained):
         assert tree is not None and log_likelihood is not None
         blocks = [part for chain in parts for part in chain]
         values = np.concatenate([part.pop("value") for part in blocks])
+        soft = model.split == "soft"
+        bandwidths = np.concatenate([part.pop("bandwidth") for part in blocks]) if soft else None
         sigma, concentration = taken("sigma"), taken("concentration")
         log_weights = taken("log_weight", len(schema.columns))
-        mean = Sums(Forest.concatenate(blocks), (tree + first[:, None, None]).astype(np.int32), values)
+        mean = Sums(Forest.concatenate(blocks), (tree + first[:, None, None]).astype(np.int32), values, bandwidths)
         return cls(
             model=model,
             schema=schema,

@@ -27,7 +27,8 @@ class Sums:
     values : numpy.ndarray of float32
         The leaf values of all draws: chain after chain, draw after draw, tree after tree, leaf after leaf.
     bandwidths : numpy.ndarray of float32 or None
-        Where rules are soft, the bandwidth of every split of all draws, in the same order.
+        Where rules are soft, the bandwidth of every split of all draws, in the same order; 0 of those that are hard
+        all the same.
     """
 
     forest: Forest

@@ -4,7 +4,9 @@
 #include <cmath>
 #include <numbers>
 
+#include "baytree/bart/backfit.hpp"
 #include "baytree/bart/grow_start.hpp"
+#include "baytree/bart/soft_backfit.hpp"
 #include "baytree/error.hpp"
 #include "baytree/numeric.hpp"
 
@@ -30,12 +32,14 @@ SumChain::SumChain(const Design& design, const SumResponse& response, const SumM
       log_unit_(std::log(model.unit)),
       noise_(model.noise),
       stream_(stream),
+      soft_(model.prior.bandwidth > 0.0),
       weight_(response.weight.begin(), response.weight.end()) {
   const std::size_t rows = design.rows, sums = response.n_classes > 2 ? response.n_classes : 1;
   const bool numbers = response.n_classes == 0;
   if ((numbers ? response.numbers.size() : response.classes.size()) != rows || (!weight_.empty() && weight_.size() != rows))
     throw InputError("the response and the columns have different numbers of rows");
   if (!(power_ >= 0.0 && power_ < infinity)) throw InputError("power must be 0 or more");
+  if (soft_ && model.grow_sweeps > 0) throw InputError("start: trees with soft rules begin as single leaves");
   if (!(model.prior.leaf_sd > 0.0 && model.prior.leaf_sd < infinity)) throw InputError("the standard deviation of leaf values must be positive");
   for (const float weight : weight_)
     if (!(weight > 0.0f && weight < infinity)) throw InputError("weights must be positive and finite");
@@ -46,7 +50,12 @@ SumChain::SumChain(const Design& design, const SumResponse& response, const SumM
     for (const double y : response.numbers) largest = std::max(largest, std::abs(y));
   }
   const double grid = grid_for(reach(largest, model.prior));
-  for (std::size_t s = 0; s < sums; ++s) sums_.emplace_back(design, model.prior, model.moves, grid, simd);
+  for (std::size_t s = 0; s < sums; ++s) {
+    if (soft_)
+      sums_.push_back(std::make_unique<SoftBackfit>(design, model.prior, model.moves, grid));
+    else
+      sums_.push_back(std::make_unique<Backfit>(design, model.prior, model.moves, grid, simd));
+  }
   residual_.assign(sums, std::vector<float>(rows));
   if (numbers) {
     for (std::size_t i = 0; i < rows; ++i) residual_[0][i] = static_cast<float>(std::nearbyint(response.numbers[i] / grid) * grid);
@@ -67,7 +76,7 @@ void SumChain::grow(std::uint32_t sweeps, const GrowTree& prior) {
   GrowStart start(design_, prior);
   for (std::uint32_t i = 0; i < sweeps; ++i) {
     if (classes_) draw_latents(*classes_, residual_, latent_, stream_);
-    for (std::size_t s = 0; s < sums_.size(); ++s) start.sweep(sums_[s], {residual_[s], weight_, power_ / (sigma_ * sigma_)}, stream_);
+    for (std::size_t s = 0; s < sums_.size(); ++s) start.sweep(dynamic_cast<Backfit&>(*sums_[s]), {residual_[s], weight_, power_ / (sigma_ * sigma_)}, stream_);
     if (!classes_) draw_sigma();
   }
 }
@@ -84,7 +93,7 @@ void SumChain::run(std::uint64_t iterations, std::uint64_t thin, unsigned thread
 
 void SumChain::iterate(Team& team) {
   if (classes_) draw_latents(*classes_, residual_, latent_, stream_);
-  for (std::size_t s = 0; s < sums_.size(); ++s) sums_[s].sweep({residual_[s], weight_, power_ / (sigma_ * sigma_)}, stream_, team);
+  for (std::size_t s = 0; s < sums_.size(); ++s) sums_[s]->sweep({residual_[s], weight_, power_ / (sigma_ * sigma_)}, stream_, team);
   if (!classes_) draw_sigma();
   if (sparse_) sparse_->draw(sums_, stream_);
 }
@@ -127,17 +136,17 @@ double SumChain::log_likelihood() const {
 
 void SumChain::record() {
   std::size_t place = 0;
-  for (Backfit& sum : sums_) {
-    for (std::size_t t = 0; t < sum.trees().size(); ++t, ++place) {
-      const SumTree& tree = sum.trees()[t];
-      if (sum.take_changed(t) || stored_[place] < 0) {
-        draws_.forest.add(tree.nodes);
+  for (const auto& sum : sums_) {
+    for (std::size_t t = 0; t < sum->size(); ++t, ++place) {
+      if (sum->take_changed(t) || stored_[place] < 0) {
+        draws_.forest.add(sum->nodes(t));
         stored_[place] = static_cast<std::int32_t>(stored_trees_++);
       }
       draws_.tree.push_back(stored_[place]);
-      draws_.value.insert(draws_.value.end(), tree.values.begin(), tree.values.end());
     }
   }
+  append_values(draws_.value);
+  if (soft_) append_bandwidths(draws_.bandwidth);
   if (!classes_) draws_.sigma.push_back(sigma_);
   draws_.log_likelihood.push_back(log_likelihood());
   if (sparse_) {
@@ -149,26 +158,47 @@ void SumChain::record() {
 void SumChain::end_warm_up() {
   stored_trees_ = 0;
   std::fill(stored_.begin(), stored_.end(), -1);
-  for (Backfit& sum : sums_) {
-    std::fill(sum.turns.begin(), sum.turns.end(), 0);
-    std::fill(sum.accepted.begin(), sum.accepted.end(), 0);
+  for (const auto& sum : sums_) {
+    std::fill(sum->turns.begin(), sum->turns.end(), 0);
+    std::fill(sum->accepted.begin(), sum->accepted.end(), 0);
   }
 }
 
-std::vector<std::uint64_t> SumChain::total(std::vector<std::uint64_t> Backfit::* counts) const {
-  std::vector<std::uint64_t> sum(sums_[0].moves().size());
-  for (const Backfit& one : sums_)
-    for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += (one.*counts)[i];
+std::vector<std::uint64_t> SumChain::total(std::vector<std::uint64_t> TreeSum::* counts) const {
+  std::vector<std::uint64_t> sum(sums_[0]->moves().size());
+  for (const auto& one : sums_)
+    for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += ((*one).*counts)[i];
   return sum;
 }
 
-std::pair<Forest, std::vector<float>> SumChain::trees() const {
-  std::pair<Forest, std::vector<float>> out;
-  for (const Backfit& sum : sums_)
-    for (const SumTree& tree : sum.trees()) {
-      out.first.add(tree.nodes);
-      out.second.insert(out.second.end(), tree.values.begin(), tree.values.end());
-    }
+Forest SumChain::trees() const {
+  Forest forest;
+  for (const auto& sum : sums_)
+    for (std::size_t t = 0; t < sum->size(); ++t) forest.add(sum->nodes(t));
+  return forest;
+}
+
+void SumChain::append_values(std::vector<float>& to) const {
+  for (const auto& sum : sums_)
+    for (std::size_t t = 0; t < sum->size(); ++t) to.insert(to.end(), sum->values(t).begin(), sum->values(t).end());
+}
+
+void SumChain::append_bandwidths(std::vector<float>& to) const {
+  for (const auto& sum : sums_)
+    for (std::size_t t = 0; t < sum->size(); ++t)
+      for (const Node& node : sum->nodes(t))
+        if (!node.is_leaf()) to.push_back(node.rule.bandwidth);
+}
+
+std::vector<float> SumChain::values() const {
+  std::vector<float> out;
+  append_values(out);
+  return out;
+}
+
+std::vector<float> SumChain::bandwidths() const {
+  std::vector<float> out;
+  if (soft_) append_bandwidths(out);
   return out;
 }
 
@@ -182,9 +212,9 @@ SumPosition SumChain::position() const {
   return position;
 }
 
-void SumChain::restore(const ForestView& forest, std::span<const float> values, const SumPosition& position) {
+void SumChain::restore(const ForestView& forest, std::span<const float> values, std::span<const float> bandwidths, const SumPosition& position) {
   const std::size_t trees = stored_.size(), of_each = trees / sums_.size();
-  if (forest.begin.size() != trees || position.stored.size() != trees || position.turns.size() != sums_[0].turns.size() ||
+  if (forest.begin.size() != trees || position.stored.size() != trees || position.turns.size() != sums_[0]->turns.size() ||
       position.accepted.size() != position.turns.size() || !(position.sigma > 0.0 && position.sigma < infinity))
     throw InputError("chain: the saved state belongs to another model");
   for (const std::int32_t place : position.stored)
@@ -196,26 +226,30 @@ void SumChain::restore(const ForestView& forest, std::span<const float> values, 
         latent_[s][i] = 0.0f;
       }
   for (std::size_t t = 0; t < trees; ++t) {
-    const Nodes nodes = unpack_tree(forest, t, design_.columns);
-    const std::size_t leaves = nodes.size() / 2 + 1;
+    Nodes nodes = unpack_tree(forest, t, design_.columns);
+    const std::size_t splits = nodes.size() / 2, leaves = splits + 1;
     if (values.size() < leaves) throw InputError("chain: leaf values are missing");
-    Backfit& sum = sums_[t / of_each];
-    for (const float value : values.first(leaves))
-      if (!(std::nearbyint(static_cast<double>(value) / sum.grid()) * sum.grid() == static_cast<double>(value)))
-        throw InputError("chain: a leaf value is not on the grid");
+    if (soft_) {
+      if (bandwidths.size() < splits) throw InputError("chain: bandwidths are missing");
+      auto bandwidth = bandwidths.begin();
+      for (Node& node : nodes)
+        if (!node.is_leaf()) node.rule.bandwidth = *bandwidth++;
+      bandwidths = bandwidths.subspan(splits);
+    }
+    TreeSum& sum = *sums_[t / of_each];
     sum.restore(t % of_each, nodes, {values.begin(), values.begin() + static_cast<std::ptrdiff_t>(leaves)}, residual_[t / of_each]);
     values = values.subspan(leaves);
     // What is stored of a tree are its rules as they are here.
     if (position.stored[t] >= 0) sum.take_changed(t % of_each);
   }
-  if (!values.empty()) throw InputError("chain: more leaf values than leaves");
+  if (!values.empty() || !bandwidths.empty()) throw InputError("chain: more leaf values than leaves, or bandwidths than splits");
   stream_.seek(position.stream);
   sigma_ = position.sigma;
-  sums_[0].turns = position.turns;
-  sums_[0].accepted = position.accepted;
+  sums_[0]->turns = position.turns;
+  sums_[0]->accepted = position.accepted;
   for (std::size_t s = 1; s < sums_.size(); ++s) {
-    std::fill(sums_[s].turns.begin(), sums_[s].turns.end(), 0);
-    std::fill(sums_[s].accepted.begin(), sums_[s].accepted.end(), 0);
+    std::fill(sums_[s]->turns.begin(), sums_[s]->turns.end(), 0);
+    std::fill(sums_[s]->accepted.begin(), sums_[s]->accepted.end(), 0);
   }
   stored_trees_ = position.stored_trees;
   stored_ = position.stored;

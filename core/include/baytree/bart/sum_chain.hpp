@@ -1,15 +1,17 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <utility>
 #include <vector>
 
-#include "baytree/bart/backfit.hpp"
 #include "baytree/bart/latent.hpp"
 #include "baytree/bart/sparse.hpp"
+#include "baytree/bart/tree_sum.hpp"
 #include "baytree/forest.hpp"
+#include "baytree/simd.hpp"
 
 namespace baytree {
 
@@ -43,6 +45,7 @@ struct SumRecord {
   Forest forest;
   std::vector<std::int32_t> tree;  // of every tree of every draw: its place among all trees stored since the chain began
   std::vector<float> value;        // of every leaf of every tree of every draw
+  std::vector<float> bandwidth;    // of every split, where rules are soft; 0 of one that is hard all the same
   std::vector<double> sigma;       // of each draw, as is the next
   std::vector<double> log_likelihood;
   std::vector<double> log_weight, concentration;  // where column weights are learned: of every column, and one, of each draw
@@ -77,15 +80,18 @@ class SumChain {
 
   bool has_sigma() const { return !classes_; }
   bool sparse() const { return sparse_.has_value(); }
+  bool soft() const { return soft_; }
   double log_likelihood() const;
-  std::vector<std::uint64_t> turns() const { return total(&Backfit::turns); }
-  std::vector<std::uint64_t> accepted() const { return total(&Backfit::accepted); }
+  std::vector<std::uint64_t> turns() const { return total(&TreeSum::turns); }
+  std::vector<std::uint64_t> accepted() const { return total(&TreeSum::accepted); }
 
-  /// All trees, sum after sum, and their values.
-  std::pair<Forest, std::vector<float>> trees() const;
+  /// All trees, sum after sum, the values of their leaves and, where they are soft, the bandwidths of their splits.
+  Forest trees() const;
+  std::vector<float> values() const;
+  std::vector<float> bandwidths() const;
   SumPosition position() const;
   /// Throws InputError where the prior could not have grown the trees.
-  void restore(const ForestView& forest, std::span<const float> values, const SumPosition& position);
+  void restore(const ForestView& forest, std::span<const float> values, std::span<const float> bandwidths, const SumPosition& position);
 
  private:
   void run(std::uint64_t iterations, std::uint64_t thin, unsigned threads);
@@ -93,14 +99,17 @@ class SumChain {
   void iterate(Team& team);
   void draw_sigma();
   void record();
+  void append_values(std::vector<float>& to) const;
+  void append_bandwidths(std::vector<float>& to) const;
   double sum_of_squares() const;
-  std::vector<std::uint64_t> total(std::vector<std::uint64_t> Backfit::* counts) const;
+  std::vector<std::uint64_t> total(std::vector<std::uint64_t> TreeSum::* counts) const;
 
   const Design& design_;
   double power_, log_unit_;
   NoisePrior noise_;
   Stream stream_;
-  std::vector<Backfit> sums_;
+  std::vector<std::unique_ptr<TreeSum>> sums_;
+  bool soft_;
   std::vector<float> weight_;
   double log_weight_ = 0.0;                   // summed over the rows
   std::vector<std::vector<float>> residual_;  // of each sum
