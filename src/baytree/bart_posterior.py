@@ -27,8 +27,9 @@ FOREST_ARRAYS = ("feature", "cut", "subset", "missing_left", "rows", "begin")
 SUM_ARRAYS = (*FOREST_ARRAYS, "tree", "value")
 PART_ARRAYS = (*SUM_ARRAYS, "log_likelihood")
 VARIANCE = "variance_"
-# Of numbers with one variance only; of those with a variance by trees only; of learned column weights only.
-OPTIONAL = ("sigma", *(VARIANCE + name for name in SUM_ARRAYS), "log_weight", "concentration")
+# Of soft rules only; of numbers with one variance only; of those with a variance by trees only; of learned column
+# weights only.
+OPTIONAL = ("bandwidth", "sigma", *(VARIANCE + name for name in SUM_ARRAYS), "log_weight", "concentration")
 
 
 @dataclass(frozen=True, eq=False)
@@ -236,6 +237,8 @@ class BARTPosterior(Explained):
             raise InputError("the standard deviations of the noise are missing")
         if self.sigma is not None and not ((self.sigma > 0) & (self.sigma < np.inf)).all():
             raise InputError("the standard deviations of the noise are no positive numbers")
+        if (sums.bandwidths is not None) != (self.model.split == "soft"):
+            raise InputError("the bandwidths of soft rules are missing")
         learned = (self.log_weights, self.concentration)
         if any((one is not None) != self.model.prior.knowledge.sparse for one in learned):
             raise InputError("learned column weights are missing")

@@ -32,6 +32,13 @@ class StartChoice(StrEnum):
     GROW = "grow"
 
 
+class SplitChoice(StrEnum):
+    """Whether a row goes one way at a rule."""
+
+    HARD = "hard"
+    SOFT = "soft"
+
+
 ModelOption = Annotated[Family, typer.Option(help="cart: one tree; bart: a sum of many trees.", rich_help_panel=MODEL)]
 BetaOption = Annotated[
     float | None,
@@ -62,6 +69,13 @@ SigmaOption = Annotated[
         rich_help_panel=MODEL,
     ),
 ]
+SplitOption = Annotated[
+    SplitChoice,
+    typer.Option(help="Of bart: whether a row goes one way at a question, or both in part.", rich_help_panel=MODEL),
+]
+BandwidthOption = Annotated[
+    float, typer.Option(help="Of --split soft: the mean bandwidth of the questions.", rich_help_panel=MODEL)
+]
 MovesOption = Annotated[
     str,
     typer.Option(
@@ -86,9 +100,9 @@ SINGLE = {
     "temperatures": _UNTEMPERED,
     "ladder": _UNTEMPERED,
 }
-SUMS = ("trees", "k", "nu", "q", "sigma", "moves", "start", "offset", "sparse")
+SUMS = ("trees", "k", "nu", "q", "sigma", "split", "bandwidth", "moves", "start", "offset", "sparse")
 # The parameters of `BART` that are options of the same name.
-SETTINGS = ("trees", "k", "nu", "q", "sigma", "moves", "start")
+SETTINGS = ("trees", "k", "nu", "q", "sigma", "split", "bandwidth", "moves", "start")
 # What `BART()` has where `GrowTree()` has another.
 BETA = 2.0
 
@@ -120,7 +134,10 @@ def _sum_of_trees(context: typer.Context) -> BART:
 
     asked = context.params
     settings = {name: asked[name] for name in SETTINGS}
-    settings |= {"sigma": _number_or_word(asked["sigma"]), "start": StartChoice(asked["start"]).value}
+    if given(context, "bandwidth") and asked["split"] != SplitChoice.SOFT:
+        raise InputError("--bandwidth is of soft questions; add --split soft, or leave --bandwidth out")
+    settings |= {name: choice(asked[name]).value for name, choice in (("split", SplitChoice), ("start", StartChoice))}
+    settings |= {"sigma": _number_or_word(asked["sigma"])}
     return BART(prior=grow_tree(context, BETA) & read_options(context), **settings)
 
 
