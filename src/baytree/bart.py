@@ -196,7 +196,7 @@ class BARTRegressor(RegressorMixin, _BART):
     def predict(
         self,
         X: Any,
-        kind: Literal["mean", "interval", "draws", "predictive", "predictive_interval"] = "mean",
+        kind: Literal["mean", "interval", "draws", "predictive", "predictive_interval", "sigma"] = "mean",
         prob: float = 0.9,
         offset: Any = None,
     ) -> np.ndarray:
@@ -206,8 +206,9 @@ class BARTRegressor(RegressorMixin, _BART):
         ----------
         X : frame or array-like
             New rows.
-        kind : {"mean", "interval", "draws", "predictive", "predictive_interval"}
-            The mean response, its credible intervals, its draws, draws of new responses, or intervals of those.
+        kind : {"mean", "interval", "draws", "predictive", "predictive_interval", "sigma"}
+            The mean response, its credible intervals, its draws, draws of new responses, intervals of those, or the
+            mean standard deviation of the noise.
         prob : float
             The probability of the intervals.
         offset : array-like, optional

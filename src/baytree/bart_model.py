@@ -64,7 +64,7 @@ class BART:
 
     Every tree has the prior that a single one has, which keeps it small, and leaf values N(0, σ_μ²) with
     σ_μ = range(y) / (2 k √m), so that the sum of m trees lies within the range of y with high probability.
-    σ² ~ νλ/χ²_ν with λ such that P(σ < σ̂) = q; where the noise depends on x, σ²(x) is a product of m' factors, the
+    σ² ~ νλ/χ²_ν with λ such that P(σ < σ̂) = q. Where the noise depends on x, σ²(x) is a product of m' factors, the
     leaves of as many trees of the same prior, each ν'λ'/χ²_ν' with ν' and λ' such that log σ²(x) has the mean and the
     variance that it has where σ is one number [3]_. Two classes are the signs of normal variables (probit), and several
     are told apart by the largest of as many of them.

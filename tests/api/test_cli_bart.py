@@ -137,6 +137,15 @@ def test_sparse_weights(option: str) -> None:
     assert posterior.log_weights.shape == (2, 30, 10)
 
 
+def test_noise_that_trees_learn() -> None:
+    options = ["--variance", "forest", "--variance-trees", "5"]
+    text = invoke(*NUMBERS, *QUICK, *options, "--out", "noise.baytree").stdout
+    posterior = bt.load("noise.baytree")
+    assert (posterior.model.variance, posterior.variance.trees) == ("forest", 5)
+    assert "the noise depends on the row, with a standard deviation of about" in text
+    assert "noise by the product of 5 trees, sigma = linear" in invoke("show", "noise.baytree").stdout
+
+
 # ---- options that do not belong together ----------------------------------------------------------------------------
 
 
@@ -157,6 +166,8 @@ def test_sparse_weights(option: str) -> None:
         ("--sigma lineal", "Did you mean 'linear'?"),
         ("--sigma -2", "sigma=-2.0: choose a positive number"),
         ("--moves swap", "no move 'swap'. Choose from: auto, birth_death, change"),
+        ("--variance-trees 5", "add that, or leave --variance-trees out"),
+        ("--variance forest --nu inf", "nu=inf fixes the noise"),
         ("--offset nothing", "no column 'nothing'"),
         ("--column-weight x1=2 --sparse", "keep one"),
     ],
@@ -184,7 +195,7 @@ def test_sparse_weights_in_a_file_need_sums() -> None:
     assert "weights = 'dense'" in failure(*NUMBERS, *QUICK, "--knowledge", "dense.toml", "-q")
 
 
-@pytest.mark.parametrize("option", ["--nu 4", "--q 0.5", "--sigma 2"])
+@pytest.mark.parametrize("option", ["--nu 4", "--q 0.5", "--sigma 2", "--variance forest"])
 def test_noise_is_of_numbers(option: str) -> None:
     message = failure(*CLASSES, *QUICK, *option.split(), "-q")
     assert f"{option.split()[0]} is about the noise of numbers, and 'kyphosis' has classes" in message

@@ -11,23 +11,35 @@ import numpy as np
 import pytest
 
 import baytree as bt
-from baytree.bart_posterior import OPTIONAL, PART_ARRAYS
+from baytree.bart_posterior import OPTIONAL, PART_ARRAYS, VARIANCE
+
+MODELS = {
+    "constant": bt.BART(trees=4, prior=bt.GrowTree(beta=2.0) & bt.Weights("sparse")),
+    "forest": bt.BART(trees=4, variance="forest", variance_trees=3),
+}
+# Arrays that not every file has, each with a file that has it.
+SOME = [("forest" if name.startswith(VARIANCE) else "constant", name) for name in OPTIONAL]
+ARRAYS = [*(("constant", name) for name in PART_ARRAYS), *SOME]
 
 
 @pytest.fixture(scope="module")
-def content(tmp_path_factory: pytest.TempPathFactory) -> bytes:
-    path = tmp_path_factory.mktemp("files") / "model.baytree"
-    model = bt.BART(trees=4, prior=bt.GrowTree(beta=2.0) & bt.Weights("sparse"))
-    bt.sample(model, bt.datasets.friedman(60).design(), warmup=20, draws=20, chains=2, seed=1, progress=False).save(
-        path
-    )
-    return path.read_bytes()
+def contents(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
+    folder, design = tmp_path_factory.mktemp("files"), bt.datasets.friedman(60).design()
+    for name, model in MODELS.items():
+        bt.sample(model, design, warmup=20, draws=20, chains=2, seed=1, progress=False).save(folder / name)
+    return {name: (folder / name).read_bytes() for name in MODELS}
 
 
 @pytest.fixture
-def model(content: bytes, tmp_path: Path) -> Path:
+def kind() -> str:
+    """Which of the files."""
+    return "constant"
+
+
+@pytest.fixture
+def model(contents: dict[str, bytes], kind: str, tmp_path: Path) -> Path:
     path = tmp_path / "model.baytree"
-    path.write_bytes(content)
+    path.write_bytes(contents[kind])
     return path
 
 
@@ -47,27 +59,28 @@ def rewrite(path: Path, name: str, change: Callable[[np.ndarray], Any]) -> None:
         )
 
 
+@pytest.mark.parametrize("kind", MODELS)
 def test_the_whole_file_is_read(model: Path) -> None:
     posterior = bt.load(model)
     assert isinstance(posterior, bt.BARTPosterior)
     assert (posterior.chains, posterior.draws, posterior.mean.trees) == (2, 20, 4)
 
 
-@pytest.mark.parametrize("name", [*PART_ARRAYS, *OPTIONAL])
+@pytest.mark.parametrize(("kind", "name"), ARRAYS)
 def test_a_missing_array(model: Path, name: str) -> None:
     edit(model, "DELETE FROM arrays WHERE name = ? AND chain = 1", name)
     with pytest.raises(bt.FileError, match="damaged"):
         bt.load(model)
 
 
-@pytest.mark.parametrize("name", OPTIONAL)
+@pytest.mark.parametrize(("kind", "name"), SOME)
 def test_what_a_model_has_cannot_be_left_out(model: Path, name: str) -> None:
     edit(model, "DELETE FROM arrays WHERE name = ?", name)
     with pytest.raises(bt.FileError, match="damaged"):
         bt.load(model)
 
 
-@pytest.mark.parametrize("name", [*PART_ARRAYS, *OPTIONAL])
+@pytest.mark.parametrize(("kind", "name"), ARRAYS)
 def test_a_changed_byte(model: Path, name: str) -> None:
     with sqlite3.connect(model) as database:
         [(data,)] = database.execute("SELECT data FROM arrays WHERE name = ? AND chain = 0", (name,))
@@ -133,7 +146,8 @@ def test_hostile_models(model: Path, change: dict[str, Any]) -> None:
         bt.load(model)
 
 
-@pytest.mark.parametrize("key", ["stored", "turns", "accepted", "drawn"])
+@pytest.mark.parametrize("kind", MODELS)
+@pytest.mark.parametrize("key", ["stored", "variance_stored", "turns", "accepted", "drawn"])
 def test_hostile_states(model: Path, key: str) -> None:
     with sqlite3.connect(model) as database:
         [(value,)] = database.execute("SELECT value FROM states WHERE chain = 0")
@@ -145,6 +159,7 @@ def test_hostile_states(model: Path, key: str) -> None:
         bt.load(model)
 
 
+@pytest.mark.parametrize("kind", MODELS)
 def test_random_damage_never_crashes(model: Path) -> None:
     """Whatever happens to the bytes, loading gives a posterior or a FileError."""
     content = bytearray(model.read_bytes())

@@ -242,9 +242,12 @@ def trees_line(posterior: AnyPosterior) -> Text:
     """How large the trees of a posterior are; of sums of trees, how many there are and how large the noise is."""
     if not isinstance(posterior, BARTPosterior):
         return size_line(posterior.n_leaves)
-    sums, sigma = posterior.mean, posterior.sigma
+    sums, sigma, variance = posterior.mean, posterior.sigma, posterior.variance
     of_classes = f", {posterior.model.trees:,} for each class" if sums.trees > posterior.model.trees else ""
     size = f"Each draw adds up {counted(sums.trees, 'tree')}{of_classes}, of {sums.leaves.mean():.2f} leaves on average"
+    if variance is not None:
+        typical = np.exp(variance.mean_over_rows.mean() / 2)
+        return Text(f"{size}; the noise depends on the row, with a standard deviation of about {typical:.4g}.")
     noise = "" if sigma is None else f"; the noise has a standard deviation of about {sigma.mean():.4g}"
     return Text(f"{size}{noise}.")
 
@@ -255,7 +258,8 @@ def sum_line(summary: BARTSummary) -> Text:
     each = " for each class" if summary.trees > model["trees"] else ""
     values = f"leaf values of standard deviation {model['calibration']['leaf_sd']:.4g} (k = {model['k']:g})"
     freedom = "inf" if model["nu"] is None else f"{model['nu']:g}"
-    noise = f"; noise by sigma = {model['sigma']}, nu = {freedom}, q = {model['q']:g}"
+    factors = f"the product of {counted(model['variance_trees'], 'tree')}, " if model["variance"] == "forest" else ""
+    noise = f"; noise by {factors}sigma = {model['sigma']}, nu = {freedom}, q = {model['q']:g}"
     return Text(
         f"Model: the sum of {counted(model['trees'], 'tree')}{each}; {values}"
         f"{noise if summary.task == 'regression' else ''}"

@@ -32,6 +32,13 @@ class StartChoice(StrEnum):
     GROW = "grow"
 
 
+class VarianceChoice(StrEnum):
+    """Whether the noise of a sum of trees is the same everywhere."""
+
+    CONSTANT = "constant"
+    FOREST = "forest"
+
+
 class SplitChoice(StrEnum):
     """Whether a row goes one way at a rule."""
 
@@ -69,6 +76,11 @@ SigmaOption = Annotated[
         rich_help_panel=MODEL,
     ),
 ]
+VarianceOption = Annotated[
+    VarianceChoice,
+    typer.Option(help="Of bart: noise that is the same everywhere, or that trees learn.", rich_help_panel=MODEL),
+]
+VarianceTreesOption = Annotated[int, typer.Option(help="Of --variance forest: its trees.", rich_help_panel=MODEL)]
 SplitOption = Annotated[
     SplitChoice,
     typer.Option(help="Of bart: whether a row goes one way at a question, or both in part.", rich_help_panel=MODEL),
@@ -100,9 +112,10 @@ SINGLE = {
     "temperatures": _UNTEMPERED,
     "ladder": _UNTEMPERED,
 }
-SUMS = ("trees", "k", "nu", "q", "sigma", "split", "bandwidth", "moves", "start", "offset", "sparse")
+NOISE = ("nu", "q", "sigma", "variance", "variance_trees")
 # The parameters of `BART` that are options of the same name.
-SETTINGS = ("trees", "k", "nu", "q", "sigma", "split", "bandwidth", "moves", "start")
+SETTINGS = ("trees", "k", *NOISE, "split", "bandwidth", "moves", "start")
+SUMS = (*SETTINGS, "offset", "sparse")
 # What `BART()` has where `GrowTree()` has another.
 BETA = 2.0
 
@@ -133,11 +146,13 @@ def _sum_of_trees(context: typer.Context) -> BART:
     from ..bart_model import BART
 
     asked = context.params
-    settings = {name: asked[name] for name in SETTINGS}
+    if given(context, "variance_trees") and asked["variance"] != VarianceChoice.FOREST:
+        raise InputError("--variance-trees is for --variance forest; add that, or leave --variance-trees out")
     if given(context, "bandwidth") and asked["split"] != SplitChoice.SOFT:
-        raise InputError("--bandwidth is of soft questions; add --split soft, or leave --bandwidth out")
-    settings |= {name: choice(asked[name]).value for name, choice in (("split", SplitChoice), ("start", StartChoice))}
-    settings |= {"sigma": _number_or_word(asked["sigma"])}
+        raise InputError("--bandwidth is for --split soft; add that, or leave --bandwidth out")
+    choices = {name: str(asked[name]) for name in ("variance", "split", "start")}
+    settings = {name: asked[name] for name in SETTINGS} | choices
+    settings["sigma"] = _number_or_word(asked["sigma"])
     return BART(prior=grow_tree(context, BETA) & read_options(context), **settings)
 
 
@@ -151,7 +166,7 @@ def _number_or_word(text: str) -> float | str:
 
 def require_noise(context: typer.Context, design: Design) -> None:
     """Refuse what is said about the noise of classes, which is known."""
-    for name in ("nu", "q", "sigma"):
+    for name in NOISE:
         if design.classes is not None and given(context, name):
             raise InputError(
                 f"{option(name)} is about the noise of numbers, and {design.response.name!r} has classes; leave it out"
