@@ -11,6 +11,7 @@ nb::dict draws_to_dict(SumRecord draws, const SumChain& chain) {
   nb::dict out;
   out["tree"] = to_numpy(std::move(draws.mean.tree));
   out["value"] = to_numpy(std::move(draws.mean.value));
+  if (chain.soft()) out["bandwidth"] = to_numpy(std::move(draws.mean.bandwidth));
   if (chain.has_variance()) {
     for (const auto& [name, array] : forest_to_dict(std::move(draws.variance.forest))) out[nb::str("variance_") + name] = array;
     out["variance_tree"] = to_numpy(std::move(draws.variance.tree));
@@ -28,7 +29,7 @@ nb::dict draws_to_dict(SumRecord draws, const SumChain& chain) {
 }  // namespace
 
 void bind_bart(nb::module_& module) {
-  nb::enum_<SumMove>(module, "SumMove").value("birth_death", SumMove::birth_death).value("change", SumMove::change);
+  nb::enum_<SumMove>(module, "SumMove").value("birth_death", SumMove::birth_death).value("change", SumMove::change).value("bandwidth", SumMove::bandwidth);
   nb::class_<MoveShare>(module, "MoveShare")
       .def(
           "__init__", [](MoveShare* self, SumMove move, double number, bool wrong) { new (self) MoveShare{move, number, wrong}; }, nb::arg("move"),
@@ -37,12 +38,13 @@ void bind_bart(nb::module_& module) {
   nb::class_<SumModel>(module, "SumModel")
       .def(
           "__init__",
-          [](SumModel* self, GrowTree prior, std::size_t trees, double leaf_sd, std::vector<MoveShare> moves, double nu, double lambda,
+          [](SumModel* self, GrowTree prior, std::size_t trees, double bandwidth, double leaf_sd, std::vector<MoveShare> moves, double nu, double lambda,
              std::size_t variance_trees, double power, std::uint32_t grow_sweeps, bool sparse, double unit) {
-            new (self) SumModel{{std::move(prior), trees}, leaf_sd, std::move(moves), {nu, lambda}, variance_trees, power, grow_sweeps, sparse, unit};
+            new (self)
+                SumModel{{std::move(prior), trees, bandwidth}, leaf_sd, std::move(moves), {nu, lambda}, variance_trees, power, grow_sweeps, sparse, unit};
           },
-          nb::arg("prior"), nb::arg("trees"), nb::arg("leaf_sd"), nb::arg("moves"), nb::arg("nu"), nb::arg("scale"), nb::arg("variance_trees"),
-          nb::arg("power"), nb::arg("grow_sweeps"), nb::arg("sparse"), nb::arg("unit"));
+          nb::arg("prior"), nb::arg("trees"), nb::arg("bandwidth"), nb::arg("leaf_sd"), nb::arg("moves"), nb::arg("nu"), nb::arg("scale"),
+          nb::arg("variance_trees"), nb::arg("power"), nb::arg("grow_sweeps"), nb::arg("sparse"), nb::arg("unit"));
 
   nb::class_<SumResponse>(module, "SumResponse")
       .def_static(
@@ -93,18 +95,16 @@ void bind_bart(nb::module_& module) {
              nb::dict forest = forest_to_dict(std::move(draws.mean.forest));
              return std::make_pair(forest, draws_to_dict(std::move(draws), self));
            })
-      .def("trees",
-           [](const SumChain& self) {
-             auto [forest, values] = self.trees();
-             return std::make_pair(forest_to_dict(std::move(forest)), to_numpy(std::move(values)));
-           })
+      .def("trees", [](const SumChain& self) { return forest_to_dict(self.trees()); })
+      .def("values", [](const SumChain& self) { return to_numpy(self.values()); })
+      .def("bandwidths", [](const SumChain& self) { return to_numpy(self.bandwidths()); })
       .def("position", &SumChain::position)
       .def(
           "restore",
-          [](SumChain& self, const nb::dict& forest, const Array<float>& values, const SumPosition& position) {
-            self.restore(forest_view(forest), span_of(values), position);
+          [](SumChain& self, const nb::dict& forest, const Array<float>& values, const Array<float>& bandwidths, const SumPosition& position) {
+            self.restore(forest_view(forest), span_of(values), span_of(bandwidths), position);
           },
-          nb::arg("forest"), nb::arg("values").noconvert(), nb::arg("position"));
+          nb::arg("forest"), nb::arg("values").noconvert(), nb::arg("bandwidths").noconvert(), nb::arg("position"));
 }
 
 }  // namespace baytree::python

@@ -113,8 +113,16 @@ void test_passes() {
 SumModel model_of(std::size_t trees, bool sparse, bool monotone, std::uint32_t grow_sweeps) {
   SumModel model{.moves = {{SumMove::birth_death, 1.0, false}, {SumMove::change, 0.5, false}}, .noise = {3.0, 0.1}, .sparse = sparse};
   model.grow_sweeps = grow_sweeps;
-  model.prior = {{.alpha = 0.95, .beta = 0.5, .min_leaf = 2}, trees, 0.2};
+  model.prior = {{.alpha = 0.95, .beta = 0.5, .min_leaf = 2}, trees};
+  model.leaf_sd = 0.2;
   if (monotone) model.prior.tree.knowledge.monotone = {1, -1, 0, 0, 0, 0, 0};
+  return model;
+}
+
+SumModel soft_model_of(std::size_t trees, bool sparse) {
+  SumModel model = model_of(trees, sparse, false, 0);
+  model.prior.bandwidth = 0.1;
+  model.moves.push_back({SumMove::bandwidth, 1.0, false});
   return model;
 }
 
@@ -125,23 +133,33 @@ void test_chain(const Table& table, const SumResponse& response, const SumModel&
   one.warm_up(20, 1);
   other.warm_up(20, 2);
   one.end_warm_up();
-  const auto [forest, values] = one.trees();
+  const Forest forest = one.trees();
+  const ForestView trees{forest.feature, forest.cut, forest.subset, forest.missing_left, forest.rows, forest.begin};
+  const std::vector<float> values = one.values(), bandwidths = one.bandwidths();
   const SumPosition position = one.position();
   SumChain third(table.design, response, model, Stream(5, Role::chain, 0), best_simd());
   third.warm_up(3, 1);
   third.end_warm_up();
-  third.restore({forest.feature, forest.cut, forest.subset, forest.missing_left, forest.rows, forest.begin}, values, position);
+  third.restore(trees, values, bandwidths, position);
   one.draw(10, 2, 1);
   third.draw(10, 2, 1);
   const SumRecord from_one = one.take(), from_third = third.take();
-  CHECK(from_one.value == from_third.value && from_one.tree == from_third.tree && from_one.sigma == from_third.sigma);
-  CHECK(from_one.forest.feature == from_third.forest.feature && from_one.log_weight == from_third.log_weight);
+  const auto equal = [](const TreeDraws& a, const TreeDraws& b) {
+    return a.value == b.value && a.bandwidth == b.bandwidth && a.tree == b.tree && a.forest.feature == b.forest.feature;
+  };
+  CHECK(equal(from_one.mean, from_third.mean) && equal(from_one.variance, from_third.variance));
+  CHECK(from_one.sigma == from_third.sigma && from_one.log_weight == from_third.log_weight);
+  CHECK(from_one.mean.bandwidth.empty() == !one.soft() && from_one.variance.value.empty() == !one.has_variance());
   other.end_warm_up();
   other.draw(10, 2, 2);
-  CHECK(from_one.value == other.take().value);
+  const SumRecord from_other = other.take();
+  CHECK(equal(from_one.mean, from_other.mean) && equal(from_one.variance, from_other.variance));
   CHECK(std::isfinite(one.log_likelihood()));
   const std::vector<float> few(values.begin(), values.end() - 1);
-  CHECK(throws([&] { third.restore({forest.feature, forest.cut, forest.subset, forest.missing_left, forest.rows, forest.begin}, few, position); }));
+  CHECK(throws([&] { third.restore(trees, few, bandwidths, position); }));
+  if (bandwidths.empty()) return;
+  const std::vector<float> fewer(bandwidths.begin(), bandwidths.end() - 1);
+  CHECK(throws([&] { third.restore(trees, values, fewer, position); }));
 }
 
 void test_chains() {
@@ -155,6 +173,17 @@ void test_chains() {
         test_chain(table, {.classes = table.sign, .n_classes = 2, .weight = weight, .centre = {0.2}, .offset = table.numbers}, model);
         test_chain(table, {.classes = table.classes, .n_classes = 3, .weight = weight, .centre = {0.0, 0.1, -0.1}}, model);
       }
+  // A variance that differs from row to row; soft rules
+  for (const bool weighted : {false, true})
+    for (const bool sparse : {false, true}) {
+      const std::span<const double> weight = weighted ? std::span<const double>(table.weights) : std::span<const double>();
+      SumModel model = model_of(7, sparse, false, weighted ? 2 : 0);
+      model.variance_trees = 4;
+      test_chain(table, {.numbers = table.numbers, .weight = weight}, model);
+      model = soft_model_of(7, sparse);
+      test_chain(table, {.numbers = table.numbers, .weight = weight}, model);
+      test_chain(table, {.classes = table.classes, .n_classes = 3, .weight = weight, .centre = {0.0, 0.1, -0.1}}, model);
+    }
   // Several blocks of rows, shared by two threads
   const Table large(2, 40'000);
   test_chain(large, {.numbers = large.numbers}, model_of(3, false, false, 0));
@@ -179,7 +208,16 @@ void test_bad_input() {
   model.moves.clear();
   CHECK(throws([&] { make(response, model); }));
   model = model_of(2, false, false, 0);
-  model.prior.leaf_sd = -1.0;
+  model.leaf_sd = -1.0;
+  CHECK(throws([&] { make(response, model); }));
+  model = soft_model_of(2, false);
+  model.variance_trees = 2;
+  CHECK(throws([&] { make(response, model); }));
+  model = soft_model_of(2, false);
+  model.grow_sweeps = 1;
+  CHECK(throws([&] { make(response, model); }));
+  model = soft_model_of(2, false);
+  model.prior.bandwidth = 0.0;
   CHECK(throws([&] { make(response, model); }));
 }
 

@@ -29,7 +29,11 @@ _PARAMETERS = """
         The fewest rows a leaf may hold.
     knowledge : constraint or Knowledge, optional
         What is known about every tree: `Box`, `Monotone`, `Interact`, `Forbid`, `Only`, `MaxDepth`, `MaxLeaves` and
-        `Weights`, joined by ``&``. ``Weights("sparse")`` learns which columns matter.{noise}
+        `Weights`, joined by ``&``. ``Weights("sparse")`` learns which columns matter.
+    split : {{"hard", "soft"}}
+        Whether a row goes one way at a rule, or both ways in part, which suits smooth functions: see `baytree.BART`.
+    bandwidth : float
+        The mean of the bandwidths of soft rules, whose prior is exponential.{noise}
     chains, warmup, draws, thin : int
         Chains; sweeps over all trees of each chain to throw away first; draws of each to keep; sweeps between draws.
     moves : str or mapping of str to float
@@ -98,6 +102,8 @@ class _BART(TreeEstimator):
             k=self.k,
             moves=self.moves,
             start=self.start,
+            split=self.split,
+            bandwidth=self.bandwidth,
             **self._noise(),
         )
         self.posterior_: BARTPosterior = sample(model, design, **self._run(), thin=self.thin)
@@ -136,6 +142,8 @@ class BARTRegressor(RegressorMixin, _BART):
         beta: float = 2.0,
         min_leaf: int = 5,
         knowledge: Constraint | Knowledge | None = None,
+        split: str = "hard",
+        bandwidth: float = 0.1,
         nu: float = 3.0,
         q: float = 0.9,
         sigma: str | float = "linear",
@@ -161,6 +169,8 @@ class BARTRegressor(RegressorMixin, _BART):
         self.beta = beta
         self.min_leaf = min_leaf
         self.knowledge = knowledge
+        self.split = split
+        self.bandwidth = bandwidth
         self.nu = nu
         self.q = q
         self.sigma = sigma
@@ -186,7 +196,7 @@ class BARTRegressor(RegressorMixin, _BART):
     def predict(
         self,
         X: Any,
-        kind: Literal["mean", "interval", "draws", "predictive", "predictive_interval"] = "mean",
+        kind: Literal["mean", "interval", "draws", "predictive", "predictive_interval", "sigma"] = "mean",
         prob: float = 0.9,
         offset: Any = None,
     ) -> np.ndarray:
@@ -196,8 +206,9 @@ class BARTRegressor(RegressorMixin, _BART):
         ----------
         X : frame or array-like
             New rows.
-        kind : {"mean", "interval", "draws", "predictive", "predictive_interval"}
-            The mean response, its credible intervals, its draws, draws of new responses, or intervals of those.
+        kind : {"mean", "interval", "draws", "predictive", "predictive_interval", "sigma"}
+            The mean response, its credible intervals, its draws, draws of new responses, intervals of those, or the
+            mean standard deviation of the noise.
         prob : float
             The probability of the intervals.
         offset : array-like, optional
@@ -240,6 +251,8 @@ class BARTClassifier(ClassifierMixin, _BART):
         beta: float = 2.0,
         min_leaf: int = 5,
         knowledge: Constraint | Knowledge | None = None,
+        split: str = "hard",
+        bandwidth: float = 0.1,
         chains: int = 4,
         warmup: int = 1000,
         draws: int = 1000,
@@ -260,6 +273,8 @@ class BARTClassifier(ClassifierMixin, _BART):
         self.beta = beta
         self.min_leaf = min_leaf
         self.knowledge = knowledge
+        self.split = split
+        self.bandwidth = bandwidth
         self.chains = chains
         self.warmup = warmup
         self.draws = draws

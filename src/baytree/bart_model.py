@@ -21,7 +21,9 @@ from .trees import forest_from_lists, forest_to_lists
 
 # Chosen by effective samples a second: see docs/benchmarks.md.
 AUTO = {"birth_death": 1.0, "change": 0.5}
-MOVES = ("birth_death", "change")
+SOFT_AUTO = AUTO | {"bandwidth": 1.0}
+MOVES = ("birth_death", "change", "bandwidth")
+SPLITS = ("hard", "soft")
 SIGMAS = ("linear", "naive")
 STARTS = ("root", "grow")
 VARIANCES = ("constant", "forest")
@@ -62,10 +64,10 @@ class BART:
 
     Every tree has the prior that a single one has, which keeps it small, and leaf values N(0, σ_μ²) with
     σ_μ = range(y) / (2 k √m), so that the sum of m trees lies within the range of y with high probability.
-    σ² ~ νλ/χ²_ν with λ such that P(σ < σ̂) = q; where the noise depends on x, σ²(x) is a product of m' factors, the leaves
-    of as many trees of the same prior, each ν'λ'/χ²_ν' with ν' and λ' such that log σ²(x) has the mean and the variance
-    that it has where σ is one number [3]_. Two classes are the signs of normal variables (probit), and several are
-    told apart by the largest of as many of them.
+    σ² ~ νλ/χ²_ν with λ such that P(σ < σ̂) = q. Where the noise depends on x, σ²(x) is a product of m' factors, the
+    leaves of as many trees of the same prior, each ν'λ'/χ²_ν' with ν' and λ' such that log σ²(x) has the mean and the
+    variance that it has where σ is one number [3]_. Two classes are the signs of normal variables (probit), and several
+    are told apart by the largest of as many of them.
 
     Parameters
     ----------
@@ -85,9 +87,16 @@ class BART:
         Number of trees m' of that product.
     moves : str or mapping of str to float
         How many proposals of each kind a visit of a tree makes; a fraction is a probability. ``"birth_death"`` splits
-        a leaf or undoes a split of two leaves, ``"change"`` gives a split of two leaves another rule.
+        a leaf or undoes a split of two leaves, ``"change"`` gives a split of two leaves another rule (where rules
+        are soft, any split), and ``"bandwidth"`` takes a step of the bandwidth of every soft rule.
     start : {"root", "grow"}
         Whether chains begin with trees of one leaf, or with trees grown to the data.
+    split : {"hard", "soft"}
+        Whether a row goes one way at a rule, or both ways in part [4]_: right by logistic((x − cut) / b), with x and
+        cut on the scale of the column's quantiles and a bandwidth b of each rule that is learned. Level sets and
+        missing values go one way all the same. Smooth functions want soft rules, and fewer trees.
+    bandwidth : float
+        The mean of the bandwidths of soft rules, whose prior is exponential.
     power : float
         The power of the likelihood: 1 gives the posterior, 0 the prior.
     calibration : Calibration, optional
@@ -99,9 +108,11 @@ class BART:
        4, 266–298.
     .. [2] Linero (2018), Bayesian regression trees for high-dimensional prediction and variable selection, JASA 113,
        626–636.
-    .. [3] Pratola, Chipman, George and McCulloch (2020), Heteroscedastic BART via multiplicative regression trees, Journal
-       of Computational and Graphical Statistics 29, 405–417. Their factors match the mean of σ² instead, which there is
-       for ν > 2 only.
+    .. [3] Pratola, Chipman, George and McCulloch (2020), Heteroscedastic BART via multiplicative regression trees,
+       Journal of Computational and Graphical Statistics 29, 405–417. Their factors match the mean of σ² instead, which
+       there is for ν > 2 only.
+    .. [4] Linero and Yang (2018), Bayesian regression tree ensembles that adapt to smoothness and sparsity, JRSS B 80,
+       1087–1110.
     """
 
     trees: int = 200
@@ -114,6 +125,8 @@ class BART:
     variance_trees: int = 40
     moves: ProposalSpec = "auto"
     start: str = "root"
+    split: str = "hard"
+    bandwidth: float = 0.1
     power: float = 1.0
     calibration: Calibration | None = None
 
@@ -141,16 +154,29 @@ class BART:
             raise InputError("nu=inf fixes the noise, but variance='forest' learns it; choose a finite nu")
         if self.start not in STARTS:
             raise unknown_choice("start", self.start, STARTS)
+        if self.split not in SPLITS:
+            raise unknown_choice("split", self.split, SPLITS)
+        if not is_number(self.bandwidth) or not 0 < self.bandwidth < math.inf:
+            raise InputError(f"bandwidth={self.bandwidth!r}: choose a positive number")
+        if self.split == "soft" and self.start == "grow":
+            raise InputError("start='grow' grows hard rules; with split='soft' choose start='root'")
+        if self.split == "soft" and self.variance == "forest":
+            raise InputError(
+                "split='soft' is for noise that is the same everywhere; with variance='forest' choose 'hard'"
+            )
         if not is_number(self.power) or not 0 <= self.power < math.inf:
             raise InputError(f"power={self.power!r}: choose 0 or more; 1 is the posterior, 0 the prior")
         self.shares()
 
     def shares(self) -> dict[str, float]:
         """The number of proposals of each kind at a visit of a tree."""
-        shares = AUTO if self.moves == "auto" else parse_weights("moves", self.moves, "{'birth_death': 1, 'change': 1}")
+        auto = SOFT_AUTO if self.split == "soft" else AUTO
+        shares = auto if self.moves == "auto" else parse_weights("moves", self.moves, "{'birth_death': 1, 'change': 1}")
         for name in shares:
             if name.removeprefix("wrong:") not in MOVES:
                 raise unknown_choice("move", name, ("auto", *MOVES))
+            if name.endswith("bandwidth") and self.split == "hard":
+                raise InputError("moves: only soft rules have a bandwidth; leave it out, or choose split='soft'")
         return dict(shares)
 
     @property
@@ -202,6 +228,7 @@ class BART:
         return _core.SumModel(
             prior=prior,
             trees=int(self.trees),
+            bandwidth=float(self.bandwidth) if self.split == "soft" else 0.0,
             leaf_sd=leaf_sd,
             moves=shares,
             nu=nu,
@@ -243,10 +270,10 @@ class BART:
 
     def state_of(self, chain: _core.SumChain) -> dict[str, Any]:
         """Where a chain is, so that it can go on from there to the bit, as JSON-safe values."""
-        forest, values = chain.trees()
         position = chain.position()
         record = {name: getattr(position, name) for name in POSITION}
-        return {"trees": forest_to_lists(forest), "values": values.tolist(), **record}
+        trees = {"trees": forest_to_lists(chain.trees()), "values": chain.values().tolist()}
+        return trees | ({"bandwidths": chain.bandwidths().tolist()} if self.split == "soft" else {}) | record
 
     def restore(self, chain: _core.SumChain, state: Mapping[str, Any]) -> None:
         """Put a chain where `state_of` found it."""
@@ -254,7 +281,8 @@ class BART:
         for name in POSITION:
             setattr(position, name, state[name])
         values = np.array(state["values"], dtype=np.float32)
-        chain.restore(forest_from_lists(state["trees"]).arrays(), values, position)
+        bandwidths = np.array(state.get("bandwidths", []), dtype=np.float32)
+        chain.restore(forest_from_lists(state["trees"]).arrays(), values, bandwidths, position)
 
     def upgraded(self, state: dict[str, Any]) -> dict[str, Any]:
         """The state of a chain as this version writes it."""
@@ -287,6 +315,8 @@ class BART:
             "variance_trees": int(self.variance_trees),
             "moves": self.shares(),
             "start": self.start,
+            "split": self.split,
+            "bandwidth": float(self.bandwidth),
             "power": float(self.power),
             "calibration": {
                 "centre": list(found.centre),

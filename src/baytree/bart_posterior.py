@@ -27,8 +27,9 @@ FOREST_ARRAYS = ("feature", "cut", "subset", "missing_left", "rows", "begin")
 SUM_ARRAYS = (*FOREST_ARRAYS, "tree", "value")
 PART_ARRAYS = (*SUM_ARRAYS, "log_likelihood")
 VARIANCE = "variance_"
-# Of numbers with one variance only; of those with a variance by trees only; of learned column weights only.
-OPTIONAL = ("sigma", *(VARIANCE + name for name in SUM_ARRAYS), "log_weight", "concentration")
+# Of soft rules only; of numbers with one variance only; of those with a variance by trees only; of learned column
+# weights only.
+OPTIONAL = ("bandwidth", "sigma", *(VARIANCE + name for name in SUM_ARRAYS), "log_weight", "concentration")
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,13 +129,14 @@ class BARTPosterior(Explained):
         ----------
         X : path, frame or array-like
             New rows; frames are matched by column name.
-        kind : {"mean", "interval", "draws", "predictive", "predictive_interval"}
+        kind : {"mean", "interval", "draws", "predictive", "predictive_interval", "sigma"}
             ``"mean"``: the posterior mean of E(y | x), shape (rows,); with classes their probabilities, (rows,
             classes).
             ``"interval"``: an equal-tailed credible interval of the same quantity, with a last axis of 2.
             ``"draws"``: its draws, with leading axes (chains, draws).
             ``"predictive"``: draws of a new y, shape (chains, draws, rows); with classes, positions in the classes.
             ``"predictive_interval"``: of numbers, an equal-tailed interval of a new y.
+            ``"sigma"``: of numbers, the posterior mean of the noise's standard deviation σ(x), shape (rows,).
         prob : float
             The probability of an interval.
         offset : array-like, optional
@@ -153,7 +155,7 @@ class BARTPosterior(Explained):
         if self.sigma is not None:
             series["sigma"] = self.sigma
         if self.variance is not None:
-            series["log sigma"] = self.variance.mean_over_rows / 2
+            series["sigma"] = np.exp(self.variance.mean_over_rows / 2)  # the geometric mean over the training rows
         return diagnose_series(self, series, None if rows is None else _Fits(self, draws), rows, draws)
 
     # ---- files ----------------------------------------------------------------------------------------------------
@@ -236,6 +238,8 @@ class BARTPosterior(Explained):
             raise InputError("the standard deviations of the noise are missing")
         if self.sigma is not None and not ((self.sigma > 0) & (self.sigma < np.inf)).all():
             raise InputError("the standard deviations of the noise are no positive numbers")
+        if (sums.bandwidths is not None) != (self.model.split == "soft"):
+            raise InputError("the bandwidths of soft rules are missing")
         learned = (self.log_weights, self.concentration)
         if any((one is not None) != self.model.prior.knowledge.sparse for one in learned):
             raise InputError("learned column weights are missing")

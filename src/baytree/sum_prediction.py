@@ -16,6 +16,8 @@ from .native import native_columns
 from .prediction import BLOCK_NUMBERS, KINDS, NUMBER_KINDS, PREDICTION_KEY
 from .sums import Sums
 
+# Of sums of trees with normal noise.
+SUM_KINDS = (*NUMBER_KINDS, "sigma")
 # What is in memory at once of a sum: itself, and what is drawn and computed for it.
 NUMBERS_OF_A_SUM = 3
 
@@ -129,13 +131,14 @@ class SumPrediction:
         ----------
         codes : numpy.ndarray of uint32, shape (rows, columns)
             The rows, encoded.
-        kind : {"mean", "interval", "draws", "predictive", "predictive_interval"}
+        kind : {"mean", "interval", "draws", "predictive", "predictive_interval", "sigma"}
             ``"mean"``: the posterior mean of E(y | x), shape (rows,); with classes their probabilities, (rows,
             classes).
             ``"interval"``: an equal-tailed credible interval of the same quantity, with a last axis of 2.
             ``"draws"``: its draws, with leading axes (chains, draws).
             ``"predictive"``: draws of a new y, shape (chains, draws, rows); with classes, positions in the classes.
             ``"predictive_interval"``: of numbers, an equal-tailed interval of a new y.
+            ``"sigma"``: of numbers, the posterior mean of the noise's standard deviation σ(x), shape (rows,).
         prob : float
             The probability of an interval.
         offset : array-like of shape (rows,) or None
@@ -143,16 +146,19 @@ class SumPrediction:
         first : int
             The place of the first row in a longer table of which this is a part.
         """
-        kinds = NUMBER_KINDS if self.classes is None else KINDS
+        kinds = SUM_KINDS if self.classes is None else KINDS
         if kind not in kinds:
             raise unknown_choice("kind of prediction", kind, kinds)
         require_prob(prob)
         added = self._offset(offset, len(codes))
         if kind == "mean" and self.classes is None:
             return self.mean.mean(codes)[0] + (self.centre + added)
-        take = self._new_responses if kind.startswith("predictive") else self._values
+        if kind == "sigma":
+            take = self._sigmas
+        else:
+            take = self._new_responses if kind.startswith("predictive") else self._values
         blocks = (take(codes[rows], added[rows], first + rows.start) for rows in self.row_blocks(len(codes)))
-        if kind == "mean":
+        if kind in ("mean", "sigma"):
             return np.concatenate([block.mean(axis=0) for block in blocks])
         if kind.endswith("interval"):
             tails = [(1 - prob) / 2, (1 + prob) / 2]
@@ -240,6 +246,11 @@ class SumPrediction:
         if self.classes is None:
             return variables[:, 0]
         return (variables[:, 0] > 0).astype(np.int64) if self.mean.outputs == 1 else variables.argmax(axis=1)
+
+    def _sigmas(self, codes: np.ndarray, added: np.ndarray, first: int) -> np.ndarray:
+        """The standard deviation of the noise of each draw and row."""
+        deviations = np.asarray(self._deviations(codes))
+        return np.broadcast_to(deviations[:, 0], (self.mean.draws, len(codes)))
 
     def _deviations(self, codes: np.ndarray) -> np.ndarray | float:
         """The standard deviations of the variables, as they fit to the shape (all draws, outputs, rows)."""

@@ -29,7 +29,8 @@ class Sums:
     values : numpy.ndarray of float32
         The leaf values of all draws: chain after chain, draw after draw, tree after tree, leaf after leaf.
     bandwidths : numpy.ndarray of float32 or None
-        Where rules are soft, the bandwidth of every split of all draws, in the same order.
+        Where rules are soft, the bandwidth of every split of all draws, in the same order; 0 of those that are hard
+        all the same.
     """
 
     forest: Forest
@@ -95,24 +96,31 @@ class Sums:
         arrays = {name: array[nodes] for name, array in forest.arrays().items() if name != "begin"}
         first = int(self.first[chain, begin, 0])
         count = int(self.leaves[chain, begin:end].sum())
-        return {
+        record = {
             **arrays,
             "begin": forest.begin[before:last] - np.uint64(nodes.start),
             "tree": (index[begin:end] - index[0].min()).ravel(),
             "value": self.values[first : first + count],
         }
+        if self.bandwidths is not None:
+            split = first - (chain * self.draws + begin) * self.trees  # of a tree there is one split fewer than leaves
+            record["bandwidth"] = self.bandwidths[split : split + count - (end - begin) * self.trees]
+        return record
 
     @classmethod
     def from_parts(cls, parts: Sequence[Sequence[dict[str, np.ndarray]]], trees: int, prefix: str = "") -> Sums:
         """Put together what the chains recorded, `parts[chain]` being its blocks in order; this takes it from them."""
         names = [*(field.name for field in fields(Forest)), "tree", "value"]
+        soft = prefix + "bandwidth" in parts[0][0]
+        names += ["bandwidth"] if soft else []
         taken = [[{name: part.pop(prefix + name) for name in names} for part in chain] for chain in parts]
         stored = [sum(len(part["begin"]) for part in chain) for chain in taken]
         first = np.cumsum([0, *stored[:-1]])
         tree = np.stack([np.concatenate([part["tree"] for part in chain]).reshape(-1, trees) for chain in taken])
         blocks = [part for chain in taken for part in chain]
         values = np.concatenate([part["value"] for part in blocks])
-        return cls(Forest.concatenate(blocks), (tree + first[:, None, None]).astype(np.int32), values)
+        bandwidths = np.concatenate([part["bandwidth"] for part in blocks]) if soft else None
+        return cls(Forest.concatenate(blocks), (tree + first[:, None, None]).astype(np.int32), values, bandwidths)
 
     def check(self) -> None:
         """Raise InputError where the parts do not belong together."""

@@ -38,12 +38,14 @@ PYTHON_LAYERS = [
 
 CORE_LAYERS = [
     {"error", "numeric", "vocabulary", "rounds", "simd", "bart/gate"},
-    {"rng"},
+    {"rng", "bart/soft_pass"},
     {
         "design",
         "ladder",
         "bart/pass",
         "bart/class_probabilities",
+        "bart/sum_leaf",
+        "bart/soft_leaves",
         "slp/term",
         "slp/characters",
         "slp/operators",
@@ -53,22 +55,24 @@ CORE_LAYERS = [
         "slp/spelling",
     },
     {"tree", "slp/problem", "slp/cell", "slp/chance"},
-    {"partition", "forest", "slp/lexer"},
-    {"admissible", "draws", "monotone", "leaf/categorical", "leaf/gaussian", "slp/parser"} | {"bart/sum_trees"},
+    {"partition", "forest", "slp/lexer", "bart/soft_gate"},
+    {"admissible", "draws", "monotone", "leaf/categorical", "leaf/gaussian", "slp/parser"}
+    | {"bart/sum_trees"}
+    | {"bart/soft_shares"},
     {"knowledge", "slp/program", "slp/arithmetic", "slp/writer", "slp/store", "bart/code_block"}
-    | {"bart/team", "bart/column_weights"},
+    | {"bart/team", "bart/column_weights", "bart/soft_basis", "bart/soft_forest"},
     {"prior/node_rules", "prior/path", "bart/sum_kernel", "bart/leaf_numbers", "bart/latent", "bart/soft_kernel"},
     {"prior/grow_tree", "prior/node_table", "slp/lint", "slp/library", "bart/sum_predictor"},
-    {"bart/backfit", "bart/shap"},
-    {"bart/sparse", "bart/grow_start"},
-    {"bart/sum_chain"},
+    {"bart/tree_sum", "bart/shap"},
+    {"bart/backfit", "bart/sparse", "bart/tree_record"},
+    {"bart/grow_start", "bart/noise"},
     {"prior/program_knowledge", "leaf_values", "proposal/move", "slp/reading", "slp/prelude"},
     {"slp/code"},
     {"proposal/regrow", "proposal/birth_death", "proposal/change", "proposal/swap", "slp/analysis", "slp/machine"}
     | {"slp/compile"},
     {"proposal/mixture", "prior/derived_tree", "slp/prepare", "slp/proofs", "slp/kernel"}
-    | {"slp/machine_choices", "slp/machine_goals"},
-    {"predictor", "slp/walk"},
+    | {"slp/machine_choices", "slp/machine_goals", "bart/soft_backfit"},
+    {"predictor", "slp/walk", "bart/sum_chain"},
     {"chain", "tempering"},
     {"program_chain"},
 ]

@@ -53,16 +53,22 @@ KNOWN = {
     "sparse": bt.Knowledge() & bt.Weights("sparse"),
     "monotone": bt.Knowledge() & Monotone(x3=1),
     "grown": bt.Knowledge(),
+    "forest": bt.Knowledge() & bt.Weights("sparse"),
 }
 RUNS = [*(("numbers", kind) for kind in KNOWN), ("probit", "sparse"), ("classes", "plain"), ("classes", "grown")]
+ROWS = [*RUNS, ("rows", "plain"), ("rows", "grown"), ("rows", "forest"), ("leaves", "plain")]
 EVERY = pytest.mark.parametrize(("data", "kind"), RUNS)
 
 
 def assert_same(a: bt.BARTPosterior, b: bt.BARTPosterior) -> None:
-    for name, array in a.mean.forest.arrays().items():
-        np.testing.assert_array_equal(array, b.mean.forest.arrays()[name], err_msg=name)
-    for name in ("tree_index", "values"):
-        np.testing.assert_array_equal(getattr(a.mean, name), getattr(b.mean, name), err_msg=name)
+    for one, other in zip((a.mean, a.variance), (b.mean, b.variance), strict=True):
+        if one is None or other is None:
+            assert one is other
+            continue
+        for name, array in one.forest.arrays().items():
+            np.testing.assert_array_equal(array, other.forest.arrays()[name], err_msg=name)
+        for name in ("tree_index", "values"):
+            np.testing.assert_array_equal(getattr(one, name), getattr(other, name), err_msg=name)
     for name in ("sigma", "log_likelihood", "log_weights", "concentration"):
         np.testing.assert_array_equal(getattr(a, name), getattr(b, name), err_msg=name)
     assert a.states == b.states
@@ -74,8 +80,9 @@ def model(data: str, kind: str) -> bt.BART:
     if data == "leaves":
         moves = {"birth_death": 6.0, "change": 1.5}
         return bt.BART(trees=1, prior=bt.GrowTree(beta=0.1, min_leaf=1), moves=moves)
-    prior = bt.GrowTree(beta=2.0) & KNOWN[kind]
-    return bt.BART(trees=5 if data == "rows" else 20, prior=prior, start="grow" if kind == "grown" else "root")
+    prior, few = bt.GrowTree(beta=2.0) & KNOWN[kind], data == "rows"
+    noise = {"variance": "forest", "variance_trees": 3 if few else 8} if kind == "forest" else {}
+    return bt.BART(trees=5 if few else 20, prior=prior, start="grow" if kind == "grown" else "root", **noise)
 
 
 def draw(data: str, kind: str = "plain", **options: object) -> bt.BARTPosterior:
@@ -88,14 +95,15 @@ def test_threads(data: str, kind: str) -> None:
     assert_same(draw(data, kind, threads=1), draw(data, kind, threads=3))
 
 
+@pytest.mark.parametrize("kind", ["plain", "forest"])
 @pytest.mark.parametrize("chains", [1, 3])
-def test_threads_that_share_a_chain(chains: int) -> None:
+def test_threads_that_share_a_chain(chains: int, kind: str) -> None:
     few = {"chains": chains, "warmup": 5, "draws": 5}
-    assert_same(draw("rows", threads=1, **few), draw("rows", threads=5, **few))
+    assert_same(draw("rows", kind, threads=1, **few), draw("rows", kind, threads=5, **few))
 
 
 @pytest.mark.parametrize("simd", ["plain", "avx2"])
-@pytest.mark.parametrize(("data", "kind"), [*RUNS, ("rows", "plain"), ("rows", "grown"), ("leaves", "plain")])
+@pytest.mark.parametrize(("data", "kind"), ROWS)
 def test_width_of_registers(data: str, kind: str, simd: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """The widest that the machine has, and narrower ones; where it has none of them the two are the same."""
     few = {"chains": 1, "warmup": 10, "draws": 10} if data == "rows" else {}

@@ -53,7 +53,7 @@ def test_the_ends_of_bandwidths() -> None:
     sums = random_sums([2, 3, 8], 4, generator, soft=True)
     codes = random_codes(COLUMNS, 200, generator)
     assert sums.bandwidths is not None
-    for tiny in (1e-8, 1e-45):
+    for tiny in (1e-8, 1e-45, 0.0):
         hard = dataclasses.replace(sums, bandwidths=np.full_like(sums.bandwidths, tiny))
         assert np.array_equal(hard.predictor().sums(codes, hard.draws), sums_by_walking(sums, codes).ravel())
     column = [Column(False, 100, False)]
@@ -68,10 +68,10 @@ def test_unusable_bandwidths() -> None:
     sums = random_sums([2, 3], 2, generator, soft=True)
     codes = random_codes(COLUMNS, 5, generator)
     assert sums.bandwidths is not None
-    for bad in (0.0, -1.0, np.nan, np.inf):
+    for bad in (-1.0, np.nan, np.inf):
         bandwidths = sums.bandwidths.copy()
         bandwidths[3] = bad
-        with pytest.raises(bt.InputError, match="is not a positive number"):
+        with pytest.raises(bt.InputError, match="is not a number of 0 or more"):
             sums.predictor().sums(codes, dataclasses.replace(sums, bandwidths=bandwidths).draws)
     with pytest.raises(bt.InputError, match="5 bandwidths for 6 splits"):
         sums.predictor().sums(codes, dataclasses.replace(sums, bandwidths=sums.bandwidths[:-1]).draws)

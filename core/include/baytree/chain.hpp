@@ -195,20 +195,9 @@ class Chain {
   }
 
   void accept() {
-    Nodes& nodes = tree_.nodes;
-    const std::size_t at = candidate_.at, old_size = nodes[at].size, new_size = candidate_.nodes.size();
-    for (std::size_t i = 0; i < at; ++i)
-      if (at < i + nodes[i].size) nodes[i].size += static_cast<std::uint32_t>(new_size - old_size);
-    const auto place = nodes.begin() + static_cast<std::ptrdiff_t>(at);
-    if (new_size > old_size)
-      nodes.insert(place, new_size - old_size, Node{});
-    else
-      nodes.erase(place, place + static_cast<std::ptrdiff_t>(old_size - new_size));
-    std::copy(candidate_.nodes.begin(), candidate_.nodes.end(), nodes.begin() + static_cast<std::ptrdiff_t>(at));
-    const std::span<const Row> rows = candidate_.rows_of(candidate_.nodes[0]);
-    std::copy(rows.begin(), rows.end(), tree_.rows.begin() + candidate_.nodes[0].begin);
+    splice(tree_, candidate_);
     // Summed anew, so that a tree has the same log likelihood to the bit whatever moves led to it.
-    log_likelihood_ = leaves_sum(nodes);
+    log_likelihood_ = leaves_sum(tree_.nodes);
   }
 
   const Leaf& leaf_;

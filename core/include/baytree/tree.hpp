@@ -11,12 +11,14 @@
 namespace baytree {
 
 /// One question about one column. Numeric: left if code ≤ cut, and missing values left if `missing_left`; with cut = the last observed code it asks
-/// "is it missing?". Categorical: left if the code's bit is in `subset`; the missing code is one of the levels, and level 0 is always left.
+/// "is it missing?". Categorical: left if the code's bit is in `subset`; the missing code is one of the levels, and level 0 is always left. A soft rule answers
+/// with a probability that changes from left to right around its cut, over a stretch of its bandwidth: see `bart/soft_gate.hpp`.
 struct Rule {
   std::uint32_t feature = 0;
   std::uint32_t cut = 0;
   std::uint64_t subset = 0;
   bool missing_left = false;
+  float bandwidth = 0.0f;  // 0: the rule is hard
 
   bool operator==(const Rule&) const = default;
 };

@@ -38,14 +38,12 @@ bool is_twin(const Node& node) { return node.size == 3; }
 }  // namespace
 
 Backfit::Backfit(const Design& design, const SumPrior& prior, const SumLeaf& leaf, std::vector<MoveShare> moves, Simd simd)
-    : turns(moves.size()),
-      accepted(moves.size()),
+    : TreeSum(std::move(moves)),
       design_(design),
       rows_(design.rows),
       rules_(design, prior.tree.min_leaf, Restrictions(prior.tree.knowledge, design, prior.tree.cuts)),
       most_leaves_(std::min<std::uint64_t>(most_leaves, prior.tree.knowledge.max_leaves.value_or(most_leaves))),
       columns_(log_weights(prior.tree.knowledge, design.columns.size())),
-      moves_(std::move(moves)),
       leaf_model_(leaf),
       simd_(simd),
       trees_(prior.trees),
@@ -54,9 +52,8 @@ Backfit::Backfit(const Design& design, const SumPrior& prior, const SumLeaf& lea
       byte_rules_(design) {
   if (!prior.tree.by_column) throw InputError("a sum of trees chooses a rule's column first");
   if (prior.trees < 1) throw InputError("trees must be 1 or more");
-  if (moves_.empty()) throw InputError("moves: name one at least");
-  for (const MoveShare& share : moves_)
-    if (!(share.number > 0.0 && share.number <= 1000.0)) throw InputError("moves: a number of proposals must be positive, and at most 1000");
+  for (const MoveShare& share : this->moves())
+    if (share.move == SumMove::bandwidth) throw InputError("moves: only soft rules have a bandwidth");
   for (std::uint32_t depth = 0; depth <= most_leaves; ++depth) {
     const double split = prior.tree.alpha * std::pow(1.0 + depth, -prior.tree.beta);
     log_split_.push_back(std::log(split));
@@ -156,13 +153,10 @@ void Backfit::visit(std::size_t t, const Target& target, Stream& stream, Team& t
     read_sums(tree, !target.weight.empty());
     read = true;
   };
-  for (std::size_t i = 0; i < moves_.size(); ++i) {
-    const double whole = std::floor(moves_[i].number), fraction = moves_[i].number - whole;
-    auto times = static_cast<int>(whole);
-    if (fraction > 0.0) times += stream.bernoulli(fraction);
-    for (; times > 0; --times) {
+  for (std::size_t i = 0; i < moves().size(); ++i) {
+    for (int times = moves()[i].times(stream); times > 0; --times) {
       ++turns[i];
-      Proposal proposal = propose(t, moves_[i].move, stream);
+      Proposal proposal = propose(t, moves()[i].move, stream);
       if (proposal.kind == Kind::none) continue;
       if (proposal.kind == Kind::change && leaf_model_.multiplies()) {  // one sum over the rows of two leaves will not do
         if (!read) read_all();
@@ -171,7 +165,7 @@ void Backfit::visit(std::size_t t, const Target& target, Stream& stream, Team& t
       Pass pass = pass_over(t, target);
       divide_rows(t, proposal, pass, !read, stream, team);
       read = true;
-      if (!decide(t, proposal, moves_[i].wrong, stream)) continue;
+      if (!decide(t, proposal, moves()[i].wrong, stream)) continue;
       apply(t, proposal, target, team);
       ++accepted[i];
     }
@@ -527,6 +521,8 @@ bool Backfit::in_order(const Nodes& nodes, std::span<const float> values) {
 void Backfit::restore(std::size_t t, const Nodes& pattern, std::vector<float> values, std::span<float> residual) {
   SumTree& tree = trees_[t];
   if (values.size() != pattern.size() / 2 + 1 || values.size() > most_leaves_) throw InputError("tree: it has too many leaves, or not a value for each");
+  for (const float value : values)
+    if (!leaf_model_.allows(value)) throw InputError("chain: a leaf value is not on the grid, or no number");
   if (!in_order(pattern, values)) throw InputError("tree: its values are not monotone");
   std::array<float, 256> change{};
   std::copy(tree.values.begin(), tree.values.end(), change.begin());
@@ -564,6 +560,38 @@ void Backfit::restore(std::size_t t, const Nodes& pattern, std::vector<float> va
   for (std::size_t k = 0; k < tree.values.size(); ++k) change[k] = -tree.values[k];
   add_changes(residual, of_rows, change.data());
   changed_[t] = 1;
+}
+
+void Backfit::for_each_split(std::size_t t, const std::function<void(const Node&, const std::vector<bool>&)>& visit) {
+  const Nodes& nodes = trees_[t].nodes;
+  std::vector<bool> blocked(design_.columns.size());
+  std::uint8_t leaf = 0;
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    if (nodes[i].is_leaf()) {
+      ++leaf;
+      continue;
+    }
+    const Situation here = situation_of(nodes, i);
+    const Row spare = 2 * (rules_.min_leaf() - 1);
+    bool gathered = false;
+    for (std::uint32_t column = 0; column < blocked.size(); ++column) {
+      const Freedom freedom = rules_.restrictions().freedom(here, column);
+      if (freedom == Freedom::all && heaviest_[column] > 0 && nodes[i].rows() > heaviest_[column] + spare) {
+        blocked[column] = false;
+        continue;
+      }
+      if (!gathered && freedom != Freedom::none) {
+        const auto last = static_cast<std::uint8_t>(leaf + nodes[i].size / 2);
+        gathered_.clear();
+        const std::span<const std::uint8_t> all = numbers(t);
+        for (std::size_t row = 0; row < all.size(); ++row)
+          if (all[row] >= leaf && all[row] <= last) gathered_.push_back(static_cast<Row>(row));
+        gathered = true;
+      }
+      blocked[column] = freedom == Freedom::none || !rules_.has_rule(column, gathered_, here);
+    }
+    visit(nodes[i], blocked);
+  }
 }
 
 }  // namespace baytree

@@ -11,10 +11,10 @@ namespace baytree {
 
 void GrowStart::sweep(Backfit& sum, const Target& target, Stream& stream) {
   sum.set_precision(target.precision);
-  for (std::size_t t = 0; t < sum.trees().size(); ++t) {
+  for (std::size_t t = 0; t < sum.size(); ++t) {
     partial_.assign(target.residual.begin(), target.residual.end());
     std::array<float, 256> values{};
-    std::copy(sum.trees()[t].values.begin(), sum.trees()[t].values.end(), values.begin());
+    std::copy(sum.values(t).begin(), sum.values(t).end(), values.begin());
     add_changes(partial_, sum.numbers(t), values.data());
     grow(sum, target, stream);
     // Any tree is monotone with one value for all leaves.

@@ -74,9 +74,9 @@ void Noise::read_forest(Team& team) {
 double Noise::log_variance() const {
   if (!forest_) return static_cast<double>(rows_) * 2.0 * std::log(sigma_);
   double sum = 0.0;
-  for (const SumTree& tree : forest_->trees()) {
-    auto value = tree.values.begin();
-    for (const Node& node : tree.nodes)
+  for (std::size_t t = 0; t < forest_->size(); ++t) {
+    auto value = forest_->values(t).begin();
+    for (const Node& node : forest_->nodes(t))
       if (node.is_leaf()) sum += static_cast<double>(node.rows()) * static_cast<double>(*value++);
   }
   return sum;

@@ -28,7 +28,7 @@ void SparseWeights::restore(std::vector<double> log_weights, double concentratio
   concentration_ = concentration;
 }
 
-void SparseWeights::draw(std::vector<Backfit>& sums, Stream& stream) {
+void SparseWeights::draw(std::span<const std::unique_ptr<TreeSum>> sums, Stream& stream) {
   const std::size_t columns = log_weights_.size();
   const double shape = concentration_ / static_cast<double>(columns);
   const double log_total = stream.log_gamma(concentration_);
@@ -36,9 +36,9 @@ void SparseWeights::draw(std::vector<Backfit>& sums, Stream& stream) {
   // All in logarithms: where only a column of tiny weight has a rule, u is huge. Splits at which nothing is blocked add to the rates of all columns alike.
   std::fill(log_rate_.begin(), log_rate_.end(), -infinity);
   double log_common = 0.0;
-  for (Backfit& sum : sums)
-    for (std::size_t t = 0; t < sum.trees().size(); ++t)
-      sum.for_each_split(t, [&](const Node& node, const std::vector<bool>& blocked) {
+  for (const auto& sum : sums)
+    for (std::size_t t = 0; t < sum->size(); ++t)
+      sum->for_each_split(t, [&](const Node& node, const std::vector<bool>& blocked) {
         ++count_[node.rule.feature];
         const double log_exponential = std::log(-std::log1p(-stream.uniform())) - log_total;
         if (std::find(blocked.begin(), blocked.end(), true) == blocked.end()) {
@@ -93,8 +93,8 @@ void SparseWeights::draw_concentration(Stream& stream) {
   }
 }
 
-void SparseWeights::hand_to(std::vector<Backfit>& sums) const {
-  for (Backfit& sum : sums) sum.columns().set(log_weights_);
+void SparseWeights::hand_to(std::span<const std::unique_ptr<TreeSum>> sums) const {
+  for (const auto& sum : sums) sum->set_log_weights(log_weights_);
 }
 
 }  // namespace baytree

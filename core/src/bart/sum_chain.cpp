@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "baytree/bart/backfit.hpp"
 #include "baytree/bart/grow_start.hpp"
+#include "baytree/bart/soft_backfit.hpp"
 #include "baytree/error.hpp"
 #include "baytree/numeric.hpp"
 
@@ -20,7 +22,7 @@ double reach(double largest_response, const SumModel& model) {
 
 /// The trees of a variance have the prior of those of the mean; but a sign says how the mean changes.
 SumPrior variance_prior(const SumModel& model) {
-  SumPrior prior{model.prior.tree, model.variance_trees};
+  SumPrior prior{.tree = model.prior.tree, .trees = model.variance_trees};
   prior.tree.knowledge.monotone.clear();
   return prior;
 }
@@ -31,12 +33,19 @@ constexpr double largest_latent = 12.0;
 }  // namespace
 
 SumChain::SumChain(const Design& design, const SumResponse& response, const SumModel& model, Stream stream, Simd simd)
-    : design_(design), power_(model.power), log_unit_(std::log(model.unit)), stream_(stream), weight_(response.weight.begin(), response.weight.end()) {
+    : design_(design),
+      power_(model.power),
+      log_unit_(std::log(model.unit)),
+      stream_(stream),
+      soft_(model.prior.bandwidth > 0.0),
+      weight_(response.weight.begin(), response.weight.end()) {
   const std::size_t rows = design.rows, sums = response.n_classes > 2 ? response.n_classes : 1;
   const bool numbers = response.n_classes == 0;
   if ((numbers ? response.numbers.size() : response.classes.size()) != rows || (!weight_.empty() && weight_.size() != rows))
     throw InputError("the response and the columns have different numbers of rows");
   if (!(power_ >= 0.0 && power_ < infinity)) throw InputError("power must be 0 or more");
+  if (soft_ && model.grow_sweeps > 0) throw InputError("start: trees with soft rules begin as single leaves");
+  if (soft_ && model.variance_trees > 0) throw InputError("the trees of a variance have hard rules, and so must those of its mean");
   if (!(model.leaf_sd > 0.0 && model.leaf_sd < infinity)) throw InputError("the standard deviation of leaf values must be positive");
   for (const float weight : weight_)
     if (!(weight > 0.0f && weight < infinity)) throw InputError("weights must be positive and finite");
@@ -47,18 +56,25 @@ SumChain::SumChain(const Design& design, const SumResponse& response, const SumM
     for (const double y : response.numbers) largest = std::max(largest, std::abs(y));
   }
   const double grid = grid_for(reach(largest, model));
-  for (std::size_t s = 0; s < sums; ++s) sums_.emplace_back(design, model.prior, SumLeaf::of_mean(model.leaf_sd, grid), model.moves, simd);
-  const bool forest = model.variance_trees > 0;
-  if (forest) {
-    if (!numbers) throw InputError("classes have no variance of their own");
-    sums_.emplace_back(design, variance_prior(model), SumLeaf::of_variance(model.noise), model.moves, simd);
-    variance_.emplace(std::span(sums_).last(1));
+  for (std::size_t s = 0; s < sums; ++s) {
+    if (soft_)
+      sums_.push_back(std::make_unique<SoftBackfit>(design, model.prior, model.leaf_sd, model.moves, grid));
+    else
+      sums_.push_back(std::make_unique<Backfit>(design, model.prior, SumLeaf::of_mean(model.leaf_sd, grid), model.moves, simd));
   }
-  mean_.emplace(std::span(sums_).first(sums));
+  Backfit* forest = nullptr;
+  if (model.variance_trees > 0) {
+    if (!numbers) throw InputError("classes have no variance of their own");
+    auto variance = std::make_unique<Backfit>(design, variance_prior(model), SumLeaf::of_variance(model.noise), model.moves, simd);
+    forest = variance.get();
+    sums_.push_back(std::move(variance));
+    variance_.emplace(std::span(sums_).last(1), false);
+  }
+  mean_.emplace(std::span(sums_).first(sums), soft_);
   residual_.assign(sums, std::vector<float>(rows));
   if (numbers) {
     for (std::size_t i = 0; i < rows; ++i) residual_[0][i] = static_cast<float>(std::nearbyint(response.numbers[i] / grid) * grid);
-    noise_.emplace(model.noise, weight_, rows, power_, forest ? &sums_.back() : nullptr);
+    noise_.emplace(model.noise, weight_, rows, power_, forest);
   } else {
     if (response.centre.size() != sums) throw InputError("classes: give a centre for each sum of trees");
     if (!response.offset.empty() && (response.offset.size() != rows || sums > 1)) throw InputError("an offset needs numbers or two classes");
@@ -76,7 +92,7 @@ void SumChain::grow(std::uint32_t sweeps, const GrowTree& prior) {
   Team alone(1);
   for (std::uint32_t i = 0; i < sweeps; ++i) {
     if (classes_) draw_latents(*classes_, residual_, latent_, stream_);
-    for (std::size_t s = 0; s < residual_.size(); ++s) start.sweep(sums_[s], target(s), stream_);
+    for (std::size_t s = 0; s < residual_.size(); ++s) start.sweep(dynamic_cast<Backfit&>(*sums_[s]), target(s), stream_);
     if (noise_) noise_->draw(residual_[0], stream_, alone);
   }
 }
@@ -93,7 +109,7 @@ void SumChain::run(std::uint64_t iterations, std::uint64_t thin, unsigned thread
 
 void SumChain::iterate(Team& team) {
   if (classes_) draw_latents(*classes_, residual_, latent_, stream_);
-  for (std::size_t s = 0; s < residual_.size(); ++s) sums_[s].sweep(target(s), stream_, team);
+  for (std::size_t s = 0; s < residual_.size(); ++s) sums_[s]->sweep(target(s), stream_, team);
   if (noise_) noise_->draw(residual_[0], stream_, team);
   if (sparse_) sparse_->draw(sums_, stream_);
 }
@@ -123,26 +139,35 @@ SumRecord SumChain::take() {
 void SumChain::end_warm_up() {
   mean_->begin_anew();
   if (variance_) variance_->begin_anew();
-  for (Backfit& sum : sums_) {
-    std::fill(sum.turns.begin(), sum.turns.end(), 0);
-    std::fill(sum.accepted.begin(), sum.accepted.end(), 0);
+  for (const auto& sum : sums_) {
+    std::fill(sum->turns.begin(), sum->turns.end(), 0);
+    std::fill(sum->accepted.begin(), sum->accepted.end(), 0);
   }
 }
 
-std::vector<std::uint64_t> SumChain::total(std::vector<std::uint64_t> Backfit::* counts) const {
-  std::vector<std::uint64_t> sum(sums_[0].moves().size());
-  for (const Backfit& one : sums_)
-    for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += (one.*counts)[i];
+std::vector<std::uint64_t> SumChain::total(std::vector<std::uint64_t> TreeSum::* counts) const {
+  std::vector<std::uint64_t> sum(sums_[0]->moves().size());
+  for (const auto& one : sums_)
+    for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += ((*one).*counts)[i];
   return sum;
 }
 
-std::pair<Forest, std::vector<float>> SumChain::trees() const {
-  std::pair<Forest, std::vector<float>> out;
-  for (const Backfit& sum : sums_)
-    for (const SumTree& tree : sum.trees()) {
-      out.first.add(tree.nodes);
-      out.second.insert(out.second.end(), tree.values.begin(), tree.values.end());
-    }
+Forest SumChain::trees() const {
+  Forest forest;
+  for (const auto& sum : sums_)
+    for (std::size_t t = 0; t < sum->size(); ++t) forest.add(sum->nodes(t));
+  return forest;
+}
+
+std::vector<float> SumChain::values() const {
+  std::vector<float> out;
+  append_values(sums_, out);
+  return out;
+}
+
+std::vector<float> SumChain::bandwidths() const {
+  std::vector<float> out;
+  if (soft_) append_bandwidths(sums_, out);
   return out;
 }
 
@@ -160,10 +185,10 @@ SumPosition SumChain::position() const {
   return position;
 }
 
-void SumChain::restore(const ForestView& forest, std::span<const float> values, const SumPosition& position) {
+void SumChain::restore(const ForestView& forest, std::span<const float> values, std::span<const float> bandwidths, const SumPosition& position) {
   std::size_t trees = 0;
-  for (const Backfit& sum : sums_) trees += sum.trees().size();
-  if (forest.begin.size() != trees || position.turns.size() != sums_[0].turns.size() || position.accepted.size() != position.turns.size() ||
+  for (const auto& sum : sums_) trees += sum->size();
+  if (forest.begin.size() != trees || position.turns.size() != sums_[0]->turns.size() || position.accepted.size() != position.turns.size() ||
       !(position.sigma > 0.0 && position.sigma < infinity))
     throw InputError("chain: the saved state belongs to another model");
   if (classes_)
@@ -174,27 +199,32 @@ void SumChain::restore(const ForestView& forest, std::span<const float> values, 
       }
   std::size_t place = 0;
   for (std::size_t s = 0; s < sums_.size(); ++s)
-    for (std::size_t t = 0; t < sums_[s].trees().size(); ++t) {
-      const Nodes nodes = unpack_tree(forest, place++, design_.columns);
-      const std::size_t leaves = nodes.size() / 2 + 1;
+    for (std::size_t t = 0; t < sums_[s]->size(); ++t) {
+      Nodes nodes = unpack_tree(forest, place++, design_.columns);
+      const std::size_t splits = nodes.size() / 2, leaves = splits + 1;
       if (values.size() < leaves) throw InputError("chain: leaf values are missing");
-      for (const float value : values.first(leaves))
-        if (!sums_[s].leaf().allows(value)) throw InputError("chain: a leaf value is not on the grid, or no number");
+      if (soft_) {
+        if (bandwidths.size() < splits) throw InputError("chain: bandwidths are missing");
+        auto bandwidth = bandwidths.begin();
+        for (Node& node : nodes)
+          if (!node.is_leaf()) node.rule.bandwidth = *bandwidth++;
+        bandwidths = bandwidths.subspan(splits);
+      }
       const std::span<float> residual = s < residual_.size() ? std::span(residual_[s]) : std::span<float>();
-      sums_[s].restore(t, nodes, {values.begin(), values.begin() + static_cast<std::ptrdiff_t>(leaves)}, residual);
+      sums_[s]->restore(t, nodes, {values.begin(), values.begin() + static_cast<std::ptrdiff_t>(leaves)}, residual);
       values = values.subspan(leaves);
     }
-  if (!values.empty()) throw InputError("chain: more leaf values than leaves");
+  if (!values.empty() || !bandwidths.empty()) throw InputError("chain: more leaf values than leaves, or bandwidths than splits");
   stream_.seek(position.stream);
   mean_->restore(position.stored_trees, position.stored);
   if (variance_) variance_->restore(position.variance_stored_trees, position.variance_stored);
   Team alone(1);
   if (noise_) noise_->restore(position.sigma, alone);
-  sums_[0].turns = position.turns;
-  sums_[0].accepted = position.accepted;
+  sums_[0]->turns = position.turns;
+  sums_[0]->accepted = position.accepted;
   for (std::size_t s = 1; s < sums_.size(); ++s) {
-    std::fill(sums_[s].turns.begin(), sums_[s].turns.end(), 0);
-    std::fill(sums_[s].accepted.begin(), sums_[s].accepted.end(), 0);
+    std::fill(sums_[s]->turns.begin(), sums_[s]->turns.end(), 0);
+    std::fill(sums_[s]->accepted.begin(), sums_[s]->accepted.end(), 0);
   }
   if (sparse_) {
     sparse_->restore(position.log_weights, position.concentration);

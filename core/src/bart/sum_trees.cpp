@@ -76,8 +76,8 @@ void SumTrees::check(const SumDraws& draws) const {
   if (draws.soft() && draws.bandwidths.size() != splits)
     throw InputError("sums of trees: " + std::to_string(draws.bandwidths.size()) + " bandwidths for " + std::to_string(splits) + " splits");
   for (const float bandwidth : draws.bandwidths)
-    if (!(bandwidth > 0 && bandwidth <= std::numeric_limits<float>::max()))
-      throw InputError("sums of trees: bandwidth " + std::to_string(bandwidth) + " is not a positive number");
+    if (!(bandwidth >= 0 && bandwidth <= std::numeric_limits<float>::max()))
+      throw InputError("sums of trees: bandwidth " + std::to_string(bandwidth) + " is not a number of 0 or more");
 }
 
 }  // namespace baytree

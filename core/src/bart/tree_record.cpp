@@ -4,24 +4,36 @@
 
 namespace baytree {
 
+void append_values(std::span<const std::unique_ptr<TreeSum>> sums, std::vector<float>& to) {
+  for (const auto& sum : sums)
+    for (std::size_t t = 0; t < sum->size(); ++t) to.insert(to.end(), sum->values(t).begin(), sum->values(t).end());
+}
+
+void append_bandwidths(std::span<const std::unique_ptr<TreeSum>> sums, std::vector<float>& to) {
+  for (const auto& sum : sums)
+    for (std::size_t t = 0; t < sum->size(); ++t)
+      for (const Node& node : sum->nodes(t))
+        if (!node.is_leaf()) to.push_back(node.rule.bandwidth);
+}
+
 void TreeRecord::record() {
   auto place = places_.begin();
-  for (Backfit& sum : sums_) {
-    for (std::size_t t = 0; t < sum.trees().size(); ++t, ++place) {
-      const SumTree& tree = sum.trees()[t];
-      if (sum.take_changed(t) || *place < 0) {
-        draws_.forest.add(tree.nodes);
+  for (const auto& sum : sums_) {
+    for (std::size_t t = 0; t < sum->size(); ++t, ++place) {
+      if (sum->take_changed(t) || *place < 0) {
+        draws_.forest.add(sum->nodes(t));
         *place = static_cast<std::int32_t>(trees_++);
       }
       draws_.tree.push_back(*place);
-      draws_.value.insert(draws_.value.end(), tree.values.begin(), tree.values.end());
     }
   }
+  append_values(sums_, draws_.value);
+  if (soft_) append_bandwidths(sums_, draws_.bandwidth);
 }
 
 void TreeRecord::begin_anew() {
   std::size_t trees = 0;
-  for (const Backfit& sum : sums_) trees += sum.trees().size();
+  for (const auto& sum : sums_) trees += sum->size();
   trees_ = 0;
   places_.assign(trees, -1);
 }
@@ -33,9 +45,9 @@ void TreeRecord::restore(std::uint64_t trees, const std::vector<std::int32_t>& p
   trees_ = trees;
   places_ = places;
   auto place = places.begin();
-  for (Backfit& sum : sums_)
-    for (std::size_t t = 0; t < sum.trees().size(); ++t)
-      if (*place++ >= 0) sum.take_changed(t);  // what is stored of a tree are its rules as they are here
+  for (const auto& sum : sums_)
+    for (std::size_t t = 0; t < sum->size(); ++t)
+      if (*place++ >= 0) sum->take_changed(t);  // what is stored of a tree are its rules as they are here
 }
 
 }  // namespace baytree

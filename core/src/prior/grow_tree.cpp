@@ -24,6 +24,21 @@ std::size_t count_points(std::span<const Node> nodes) {
   return points;
 }
 
+void splice(PartitionedTree& tree, const Replacement& replacement) {
+  Nodes& nodes = tree.nodes;
+  const std::size_t at = replacement.at, old_size = nodes[at].size, new_size = replacement.nodes.size();
+  for (std::size_t i = 0; i < at; ++i)
+    if (at < i + nodes[i].size) nodes[i].size += static_cast<std::uint32_t>(new_size - old_size);
+  const auto place = nodes.begin() + static_cast<std::ptrdiff_t>(at);
+  if (new_size > old_size)
+    nodes.insert(place, new_size - old_size, Node{});
+  else
+    nodes.erase(place, place + static_cast<std::ptrdiff_t>(old_size - new_size));
+  std::copy(replacement.nodes.begin(), replacement.nodes.end(), nodes.begin() + static_cast<std::ptrdiff_t>(at));
+  const std::span<const Row> rows = replacement.rows_of(replacement.nodes[0]);
+  std::copy(rows.begin(), rows.end(), tree.rows.begin() + replacement.nodes[0].begin);
+}
+
 Grower::Grower(const Design& design, GrowTree prior)
     : prior_(std::move(prior)), rules_(design, prior_.min_leaf, Restrictions(prior_.knowledge, design, prior_.cuts)), columns_(design.columns.size()) {
   if (!(prior_.alpha >= 0.0 && prior_.alpha <= 1.0)) throw InputError("alpha must be between 0 and 1");
@@ -51,8 +66,22 @@ void Grower::choose_in_column(Node& node, std::span<const Row> rows, const Situa
   if (rules.count > 1) node.points |= rule_point;
 }
 
+void Grower::compare(std::span<const std::uint32_t> among) {
+  if (log_weights_.empty()) return;
+  largest_ = -infinity;
+  for (const std::uint32_t feature : among) largest_ = std::max(largest_, log_weights_[feature]);
+}
+
+void Grower::find_blocked(const PartitionedTree& tree, std::size_t at, std::vector<bool>& blocked) {
+  go_to(tree, at);
+  const Situation here = enter(tree.nodes[at]);
+  blocked.resize(columns_.size());
+  for (const std::uint32_t feature : columns_) blocked[feature] = !rules_.has_rule(feature, tree.rows_of(tree.nodes[at]), here);
+}
+
 /// The place of one of these columns, drawn by their weights.
 std::size_t Grower::draw_weighted_column(std::span<const std::uint32_t> among, Stream& stream) {
+  compare(among);
   double total = 0.0;
   for (const std::uint32_t feature : among) total += weight(feature);
   std::size_t place = 0;
@@ -253,25 +282,23 @@ void Grower::assess(Node& node, std::span<const Row> rows, const Situation& here
   node.splittable = !node.is_leaf() || rules_.any_rule(rows, here);
   if (node.splittable) node.points |= split_choice(node.depth);
   if (node.is_leaf()) return;
-  const double log_weight = std::log(weight(node.rule.feature));
   double rules = 0.0, total = 0.0;
   if (prior_.by_column) {
-    std::size_t columns = 0;
-    for (const std::uint32_t feature : columns_) {
-      if (!rules_.has_rule(feature, rows, here)) continue;
-      ++columns;
-      total += weight(feature);
-    }
+    untried_.clear();
+    for (const std::uint32_t feature : columns_)
+      if (rules_.has_rule(feature, rows, here)) untried_.push_back(feature);
+    compare(untried_);
+    for (const std::uint32_t feature : untried_) total += weight(feature);
     rules = static_cast<double>(rules_.column_rules(node.rule.feature, rows, here).count);
-    if (columns > 1) node.points |= column_point;
-    node.log_rule = log_weight - std::log(total) - std::log(rules);
+    if (untried_.size() > 1) node.points |= column_point;
+    node.log_rule = log_weight(node.rule.feature) - std::log(total) - std::log(rules);
   } else {
     for (const std::uint32_t feature : columns_) {
       const auto count = static_cast<double>(rules_.column_rules(feature, rows, here).count);
       rules += count;
       total += weight(feature) * count;
     }
-    node.log_rule = log_weight - std::log(total);
+    node.log_rule = log_weight(node.rule.feature) - std::log(total);
   }
   if (rules > 1) node.points |= rule_point;
 }

@@ -39,6 +39,13 @@ class VarianceChoice(StrEnum):
     FOREST = "forest"
 
 
+class SplitChoice(StrEnum):
+    """Whether a row goes one way at a rule."""
+
+    HARD = "hard"
+    SOFT = "soft"
+
+
 ModelOption = Annotated[Family, typer.Option(help="cart: one tree; bart: a sum of many trees.", rich_help_panel=MODEL)]
 BetaOption = Annotated[
     float | None,
@@ -74,6 +81,13 @@ VarianceOption = Annotated[
     typer.Option(help="Of bart: noise that is the same everywhere, or that trees learn.", rich_help_panel=MODEL),
 ]
 VarianceTreesOption = Annotated[int, typer.Option(help="Of --variance forest: its trees.", rich_help_panel=MODEL)]
+SplitOption = Annotated[
+    SplitChoice,
+    typer.Option(help="Of bart: whether a row goes one way at a question, or both in part.", rich_help_panel=MODEL),
+]
+BandwidthOption = Annotated[
+    float, typer.Option(help="Of --split soft: the mean bandwidth of the questions.", rich_help_panel=MODEL)
+]
 MovesOption = Annotated[
     str,
     typer.Option(
@@ -100,7 +114,7 @@ SINGLE = {
 }
 NOISE = ("nu", "q", "sigma", "variance", "variance_trees")
 # The parameters of `BART` that are options of the same name.
-SETTINGS = ("trees", "k", *NOISE, "moves", "start")
+SETTINGS = ("trees", "k", *NOISE, "split", "bandwidth", "moves", "start")
 SUMS = (*SETTINGS, "offset", "sparse")
 # What `BART()` has where `GrowTree()` has another.
 BETA = 2.0
@@ -134,7 +148,10 @@ def _sum_of_trees(context: typer.Context) -> BART:
     asked = context.params
     if given(context, "variance_trees") and asked["variance"] != VarianceChoice.FOREST:
         raise InputError("--variance-trees is for --variance forest; add that, or leave --variance-trees out")
-    settings = {name: asked[name] for name in SETTINGS} | {name: str(asked[name]) for name in ("variance", "start")}
+    if given(context, "bandwidth") and asked["split"] != SplitChoice.SOFT:
+        raise InputError("--bandwidth is for --split soft; add that, or leave --bandwidth out")
+    choices = {name: str(asked[name]) for name in ("variance", "split", "start")}
+    settings = {name: asked[name] for name in SETTINGS} | choices
     settings["sigma"] = _number_or_word(asked["sigma"])
     return BART(prior=grow_tree(context, BETA) & read_options(context), **settings)
 

@@ -19,6 +19,7 @@ from . import options
 from .data import require_file, require_folder
 from .errors import session
 from .families import (
+    BandwidthOption,
     BetaOption,
     Family,
     KOption,
@@ -27,6 +28,8 @@ from .families import (
     NuOption,
     QOption,
     SigmaOption,
+    SplitChoice,
+    SplitOption,
     StartChoice,
     StartOption,
     TreesOption,
@@ -124,6 +127,8 @@ def command(
     sigma: SigmaOption = "linear",
     variance: VarianceOption = VarianceChoice.CONSTANT,
     variance_trees: VarianceTreesOption = 40,
+    split: SplitOption = SplitChoice.HARD,
+    bandwidth: BandwidthOption = 0.1,
     box: BoxOption = None,
     monotone: MonotoneOption = None,
     interact: InteractOption = None,

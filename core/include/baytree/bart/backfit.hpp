@@ -11,20 +11,10 @@
 #include "baytree/bart/leaf_numbers.hpp"
 #include "baytree/bart/pass.hpp"
 #include "baytree/bart/sum_leaf.hpp"
-#include "baytree/bart/team.hpp"
+#include "baytree/bart/tree_sum.hpp"
 #include "baytree/monotone.hpp"
-#include "baytree/prior/grow_tree.hpp"
 
 namespace baytree {
-
-/// What may be proposed for a tree of a sum.
-enum class SumMove : std::uint8_t { birth_death, change };
-
-struct MoveShare {
-  SumMove move = SumMove::birth_death;
-  double number = 1.0;  // of proposals at each visit of a tree; a fraction is a probability
-  bool wrong = false;   // a saboteur for the tests: leaves out a part of the ratio
-};
 
 /// A tree with the values of its leaves. Leaves are numbered from left to right; a node's `end` is its number of rows, and `splittable` is known of leaves.
 struct SumTree {
@@ -32,39 +22,24 @@ struct SumTree {
   std::vector<float> values;
 };
 
-struct SumPrior {
-  GrowTree tree;          // by column
-  std::size_t trees = 1;  // in the sum
-};
-
-/// What the trees are fitted to.
-struct Target {
-  std::span<float> residual;      // the response without the sum of the trees, or squares divided by the product of their leaves; kept so
-  std::span<const float> weight;  // of each row; none where all weigh 1
-  double precision = 1.0;         // of the noise of a row of weight 1, times the power of the likelihood; of squares the power
-};
-
-/// Draws the trees of a sum in turn, each given the others (Chipman, George and McCulloch 2010): proposals of its structure with leaf values integrated
-/// out, then the values. The residuals of *all* trees are kept; those without a tree are never formed, as their sum over a leaf is that of the residuals plus
-/// rows · value.
+/// A sum of trees with hard rules. A visit makes proposals of a tree's structure with leaf values integrated out, then draws the values. The residuals of *all*
+/// trees are kept; those without a tree are never formed, as their sum over a leaf is that of the residuals plus rows · value.
 ///
-/// Values of a mean lie on a grid of a power of two, as the residuals must from the start, so coarse that adding them in float is exact. So residuals carry no
-/// history of rounding, and can be had again from the trees to the bit. What is multiplied does, and must be had anew for every sweep.
-class Backfit {
+/// The trees may be those of a variance: what is multiplied carries a history of rounding, and must be had anew for every sweep.
+class Backfit final : public TreeSum {
  public:
   Backfit(const Design& design, const SumPrior& prior, const SumLeaf& leaf, std::vector<MoveShare> moves, Simd simd);
 
-  const std::vector<SumTree>& trees() const { return trees_; }
-  const std::vector<MoveShare>& moves() const { return moves_; }
-  const SumLeaf& leaf() const { return leaf_model_; }
-  /// Whether tree `t` has other rules than when this was last asked.
-  bool take_changed(std::size_t t) { return std::exchange(changed_[t], std::uint8_t{0}) != 0; }
+  std::size_t size() const override { return trees_.size(); }
+  const Nodes& nodes(std::size_t t) const override { return trees_[t].nodes; }
+  const std::vector<float>& values(std::size_t t) const override { return trees_[t].values; }
+  bool take_changed(std::size_t t) override { return std::exchange(changed_[t], std::uint8_t{0}) != 0; }
 
-  ColumnWeights& columns() { return columns_; }
+  void set_log_weights(std::vector<double> log_weights) override { columns_.set(std::move(log_weights)); }
+  void for_each_split(std::size_t t, const std::function<void(const Node&, const std::vector<bool>&)>& visit) override;
+
+  const ColumnWeights& columns() const { return columns_; }
   const NodeRules& rules() const { return rules_; }
-  /// Of each split of tree `t`, calls visit(node, blocked), `blocked` being the columns that have no rule there.
-  template <class Visit>
-  void for_each_split(std::size_t t, Visit visit);
 
   std::size_t room() const { return most_leaves_; }  // the most leaves of a tree
   LeafNumbers numbers(std::size_t t) { return {numbers_.data() + t * rows_, rows_}; }
@@ -78,16 +53,11 @@ class Backfit {
   /// Whether these values of a tree's leaves are in the order that monotone columns ask for.
   bool in_order(const Nodes& nodes, std::span<const float> values);
 
-  /// Visits every tree once.
-  void sweep(const Target& target, Stream& stream, Team& team);
-
   /// Has rows that hold no tree hold them all, one after another.
   void hold_all(std::span<float> rows, Team& team);
 
-  /// Puts tree `t` elsewhere, given by rules and sizes; throws InputError where the prior could not have grown it. The residual follows.
-  void restore(std::size_t t, const Nodes& pattern, std::vector<float> values, std::span<float> residual);
-
-  std::vector<std::uint64_t> turns, accepted;  // of each move
+  void sweep(const Target& target, Stream& stream, Team& team) override;
+  void restore(std::size_t t, const Nodes& pattern, std::vector<float> values, std::span<float> residual) override;
 
  private:
   enum class Kind : std::uint8_t { none, birth, death, change };
@@ -135,7 +105,6 @@ class Backfit {
   NodeRules rules_;
   std::size_t most_leaves_;
   ColumnWeights columns_;
-  std::vector<MoveShare> moves_;
   SumLeaf leaf_model_;
   Simd simd_;
   std::vector<double> log_split_, log_stay_;  // by depth
@@ -168,38 +137,5 @@ class Backfit {
   std::optional<Cone> cone_;
   std::vector<double> cone_values_;
 };
-
-template <class Visit>
-void Backfit::for_each_split(std::size_t t, Visit visit) {
-  const Nodes& nodes = trees_[t].nodes;
-  std::vector<bool> blocked(design_.columns.size());
-  std::uint8_t leaf = 0;
-  for (std::size_t i = 0; i < nodes.size(); ++i) {
-    if (nodes[i].is_leaf()) {
-      ++leaf;
-      continue;
-    }
-    const Situation here = situation_of(nodes, i);
-    const Row spare = 2 * (rules_.min_leaf() - 1);
-    bool gathered = false;
-    for (std::uint32_t column = 0; column < blocked.size(); ++column) {
-      const Freedom freedom = rules_.restrictions().freedom(here, column);
-      if (freedom == Freedom::all && heaviest_[column] > 0 && nodes[i].rows() > heaviest_[column] + spare) {
-        blocked[column] = false;
-        continue;
-      }
-      if (!gathered && freedom != Freedom::none) {
-        const auto last = static_cast<std::uint8_t>(leaf + nodes[i].size / 2);
-        gathered_.clear();
-        const std::span<const std::uint8_t> all = numbers(t);
-        for (std::size_t row = 0; row < all.size(); ++row)
-          if (all[row] >= leaf && all[row] <= last) gathered_.push_back(static_cast<Row>(row));
-        gathered = true;
-      }
-      blocked[column] = freedom == Freedom::none || !rules_.has_rule(column, gathered_, here);
-    }
-    visit(nodes[i], blocked);
-  }
-}
 
 }  // namespace baytree

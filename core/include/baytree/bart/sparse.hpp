@@ -1,8 +1,10 @@
 #pragma once
 
+#include <memory>
+#include <span>
 #include <vector>
 
-#include "baytree/bart/backfit.hpp"
+#include "baytree/bart/tree_sum.hpp"
 #include "baytree/rng.hpp"
 
 namespace baytree {
@@ -21,8 +23,8 @@ class SparseWeights {
   void restore(std::vector<double> log_weights, double concentration);
 
   /// Draws the weights given all trees of the sums, then the concentration, and hands the weights to the sums.
-  void draw(std::vector<Backfit>& sums, Stream& stream);
-  void hand_to(std::vector<Backfit>& sums) const;
+  void draw(std::span<const std::unique_ptr<TreeSum>> sums, Stream& stream);
+  void hand_to(std::span<const std::unique_ptr<TreeSum>> sums) const;
 
  private:
   void draw_concentration(Stream& stream);

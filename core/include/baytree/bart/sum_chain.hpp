@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <utility>
@@ -10,6 +11,8 @@
 #include "baytree/bart/noise.hpp"
 #include "baytree/bart/sparse.hpp"
 #include "baytree/bart/tree_record.hpp"
+#include "baytree/bart/tree_sum.hpp"
+#include "baytree/simd.hpp"
 
 namespace baytree {
 
@@ -75,15 +78,18 @@ class SumChain {
   bool has_sigma() const { return noise_ && noise_->has_sigma(); }
   bool has_variance() const { return variance_.has_value(); }
   bool sparse() const { return sparse_.has_value(); }
+  bool soft() const { return soft_; }
   double log_likelihood() const;
-  std::vector<std::uint64_t> turns() const { return total(&Backfit::turns); }
-  std::vector<std::uint64_t> accepted() const { return total(&Backfit::accepted); }
+  std::vector<std::uint64_t> turns() const { return total(&TreeSum::turns); }
+  std::vector<std::uint64_t> accepted() const { return total(&TreeSum::accepted); }
 
-  /// All trees, sum after sum and those of the variance last, and their values.
-  std::pair<Forest, std::vector<float>> trees() const;
+  /// All trees, sum after sum and those of the variance last, the values of their leaves and, where they are soft, the bandwidths of their splits.
+  Forest trees() const;
+  std::vector<float> values() const;
+  std::vector<float> bandwidths() const;
   SumPosition position() const;
   /// Throws InputError where the prior could not have grown the trees.
-  void restore(const ForestView& forest, std::span<const float> values, const SumPosition& position);
+  void restore(const ForestView& forest, std::span<const float> values, std::span<const float> bandwidths, const SumPosition& position);
 
  private:
   void run(std::uint64_t iterations, std::uint64_t thin, unsigned threads);
@@ -91,12 +97,13 @@ class SumChain {
   void grow(std::uint32_t sweeps, const GrowTree& prior);
   void iterate(Team& team);
   void record();
-  std::vector<std::uint64_t> total(std::vector<std::uint64_t> Backfit::* counts) const;
+  std::vector<std::uint64_t> total(std::vector<std::uint64_t> TreeSum::* counts) const;
 
   const Design& design_;
   double power_, log_unit_;
   Stream stream_;
-  std::vector<Backfit> sums_;  // that of the log variance last
+  std::vector<std::unique_ptr<TreeSum>> sums_;  // that of the log variance last
+  bool soft_;
   std::vector<float> weight_;
   std::vector<std::vector<float>> residual_;  // of each sum
   std::vector<std::vector<float>> latent_;    // of each sum, with classes

@@ -34,7 +34,7 @@ struct SumDraws {
   std::span<const std::int32_t> tree_index;  // the stored tree of each tree of each draw
   std::size_t trees = 0, outputs = 1;
   std::span<const float> values;      // draw after draw, tree after tree, leaf after leaf
-  std::span<const float> bandwidths;  // the same of splits; empty where rules are hard
+  std::span<const float> bandwidths;  // the same of splits, 0 of those that are hard; empty where all are
 
   std::size_t draws() const { return tree_index.size() / trees; }
   std::size_t sums() const { return draws() * outputs; }

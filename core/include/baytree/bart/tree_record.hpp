@@ -1,11 +1,12 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <utility>
 #include <vector>
 
-#include "baytree/bart/backfit.hpp"
+#include "baytree/bart/tree_sum.hpp"
 #include "baytree/forest.hpp"
 
 namespace baytree {
@@ -15,12 +16,17 @@ struct TreeDraws {
   Forest forest;
   std::vector<std::int32_t> tree;  // of every tree of every draw: its place among all trees stored since the chain began
   std::vector<float> value;        // of every leaf of every tree of every draw
+  std::vector<float> bandwidth;    // of every split, where rules are soft; 0 of one that is hard all the same
 };
+
+/// Appends the values of the leaves of all trees, and the bandwidths of their splits.
+void append_values(std::span<const std::unique_ptr<TreeSum>> sums, std::vector<float>& to);
+void append_bandwidths(std::span<const std::unique_ptr<TreeSum>> sums, std::vector<float>& to);
 
 /// Records the trees of one or more sums.
 class TreeRecord {
  public:
-  explicit TreeRecord(std::span<Backfit> sums) : sums_(sums) { begin_anew(); }
+  TreeRecord(std::span<const std::unique_ptr<TreeSum>> sums, bool soft) : sums_(sums), soft_(soft) { begin_anew(); }
 
   void record();
   void begin_anew();
@@ -32,7 +38,8 @@ class TreeRecord {
   void restore(std::uint64_t trees, const std::vector<std::int32_t>& places);
 
  private:
-  std::span<Backfit> sums_;
+  std::span<const std::unique_ptr<TreeSum>> sums_;
+  bool soft_;
   std::uint64_t trees_ = 0;           // stored
   std::vector<std::int32_t> places_;  // of each tree, its place among them; −1 where it is not stored
   TreeDraws draws_;

@@ -1,7 +1,9 @@
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "baytree/forest.hpp"
@@ -18,7 +20,7 @@ struct GrowTree {
   Row min_leaf = 5;
   bool by_column = true;
   Knowledge knowledge = {};
-  std::vector<std::vector<double>> cuts = {};  // the cut values of every numeric column, for the boxes
+  std::vector<std::vector<double>> cuts = {};  // the cut values of every numeric column, for boxes and soft rules
 };
 
 /// The choices a derivation makes at a node, in this order. A choice with one possible outcome is not a choice point.
@@ -37,6 +39,9 @@ struct Replacement {
   std::span<const Row> rows_of(const Node& node) const { return {rows.data() + node.begin, node.rows()}; }
 };
 
+/// Puts the replacement into the tree.
+void splice(PartitionedTree& tree, const Replacement& replacement);
+
 /// Draws from the GrowTree prior and evaluates it. Holds buffers, so each chain has its own.
 class Grower {
  public:
@@ -44,9 +49,15 @@ class Grower {
 
   const Design& design() const { return rules_.design(); }
   const Knowledge& knowledge() const { return prior_.knowledge; }
+  const std::vector<std::vector<double>>& cuts() const { return prior_.cuts; }
   /// Whether a tree of so many nodes has no more leaves than it may: that conditions the prior on the whole tree.
   bool fits(std::size_t nodes) const { return !prior_.knowledge.max_leaves || nodes / 2 < *prior_.knowledge.max_leaves; }  // one leaf more than splits
   double split_probability(std::uint32_t depth);
+  /// Columns are chosen by these weights from now on, given by their logarithms up to a constant. Rules that trees know the probability of must be assessed
+  /// anew.
+  void learn_weights(std::vector<double> log_weights) { log_weights_ = std::move(log_weights); }
+  /// The columns that have no rule at node `at`.
+  void find_blocked(const PartitionedTree& tree, std::size_t at, std::vector<bool>& blocked);
 
   /// Draws a whole tree; `tree` lends its root. False where none of so many attempts fits.
   bool grow(const PartitionedTree& tree, Stream& stream, Replacement& out, std::uint64_t attempts);
@@ -77,7 +88,7 @@ class Grower {
   };
   std::uint8_t split_choice(std::uint32_t depth);
   std::size_t draw_column(std::span<const std::uint32_t> among, Stream& stream) {
-    return rules_.restrictions().weighted() ? draw_weighted_column(among, stream) : stream.below(among.size());
+    return !log_weights_.empty() || rules_.restrictions().weighted() ? draw_weighted_column(among, stream) : stream.below(among.size());
   }
   std::size_t draw_weighted_column(std::span<const std::uint32_t> among, Stream& stream);
   bool choose_rule(Node& node, std::span<const Row> rows, const Situation& here, Stream& stream);
@@ -85,7 +96,14 @@ class Grower {
   bool choose_among_all(Node& node, std::span<const Row> rows, const Situation& here, Stream& stream);
   void choose_in_column(Node& node, std::span<const Row> rows, const Situation& here, std::uint32_t feature, Stream& stream);
   void assess(Node& node, std::span<const Row> rows, const Situation& here);
-  double weight(std::uint32_t feature) const { return rules_.restrictions().weight(feature); }
+  /// Learned weights may be too small for numbers, and are taken relative to the largest among those that are compared.
+  void compare(std::span<const std::uint32_t> among);
+  double weight(std::uint32_t feature) const {
+    return log_weights_.empty() ? rules_.restrictions().weight(feature) : std::exp(log_weights_[feature] - largest_);
+  }
+  double log_weight(std::uint32_t feature) const {
+    return log_weights_.empty() ? std::log(rules_.restrictions().weight(feature)) : log_weights_[feature] - largest_;
+  }
   void take_rows(const PartitionedTree& tree, std::size_t at, Replacement& out);
   void begin(const PartitionedTree& tree, std::size_t at, Replacement& out);
   void divide(const Node& node, const Situation& here, Replacement& out);
@@ -97,6 +115,8 @@ class Grower {
   NodeRules rules_;
   Path path_;
   std::vector<double> split_probability_;  // by depth, as far as asked for
+  std::vector<double> log_weights_;        // of columns, where they are learned
+  double largest_ = 0.0;                   // log weight of those that are compared
   std::vector<Region> pending_;
   std::vector<std::uint32_t> columns_, untried_;
   std::vector<ColumnRules> column_rules_;
