@@ -24,9 +24,12 @@ from exact.tuples import Floats, Tuples
 NODES = 49
 
 
-def normal_rule(spread: float) -> tuple[Floats, Floats]:
-    """Nodes and weights for expectations under N(0, spread²): even steps, which converge fastest for such functions."""
-    at = np.linspace(-7, 7, NODES)
+def normal_rule(spread: float, reach: int = 1) -> tuple[Floats, Floats]:
+    """Nodes and weights for expectations under N(0, spread²): even steps, which converge fastest for such functions.
+
+    They go as far as `reach` times seven standard deviations, where probabilities may be that small.
+    """
+    at = np.linspace(-7 * reach, 7 * reach, reach * (NODES - 1) + 1)
     weight = np.exp(-(at**2) / 2)
     return spread * at, weight / weight.sum()
 
@@ -35,7 +38,7 @@ def class_probability(utilities: Floats, one: int) -> Floats:
     """P(class | utilities without their noise), which the last axis lists; one utility stands for two classes."""
     if utilities.shape[-1] == 1:
         return ndtr(utilities[..., 0] if one else -utilities[..., 0])
-    noise, weight = normal_rule(1.0)
+    noise, weight = normal_rule(1.0, reach=2)
     product = np.ones((*utilities.shape[:-1], len(noise)))
     for other in range(utilities.shape[-1]):
         if other != one:
