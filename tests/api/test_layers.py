@@ -57,10 +57,11 @@ CORE_LAYERS = [
     {"admissible", "draws", "monotone", "leaf/categorical", "leaf/gaussian", "slp/parser"} | {"bart/sum_trees"},
     {"knowledge", "slp/program", "slp/arithmetic", "slp/writer", "slp/store", "bart/code_block"}
     | {"bart/team", "bart/column_weights"},
-    {"prior/node_rules", "prior/path", "bart/sum_kernel", "bart/leaf_numbers", "bart/latent", "bart/soft_kernel"},
+    {"prior/node_rules", "prior/path", "bart/sum_kernel", "bart/leaf_numbers", "bart/latent", "bart/soft_kernel"}
+    | {"bart/sum_leaf"},
     {"prior/grow_tree", "prior/node_table", "slp/lint", "slp/library", "bart/sum_predictor"},
     {"bart/backfit", "bart/shap"},
-    {"bart/sparse", "bart/grow_start"},
+    {"bart/sparse", "bart/grow_start", "bart/noise", "bart/tree_record"},
     {"bart/sum_chain"},
     {"prior/program_knowledge", "leaf_values", "proposal/move", "slp/reading", "slp/prelude"},
     {"slp/code"},

@@ -57,7 +57,8 @@ class Backfit {
   const std::vector<SumTree>& trees() const { return trees_; }
   const std::vector<MoveShare>& moves() const { return moves_; }
   const SumLeaf& leaf() const { return leaf_model_; }
-  /// Whether tree `t` has other rules than when this was last asked.
+  /// Whether tree `t` has other rules than when they were last taken.
+  bool changed(std::size_t t) const { return changed_[t] != 0; }
   bool take_changed(std::size_t t) { return std::exchange(changed_[t], std::uint8_t{0}) != 0; }
 
   ColumnWeights& columns() { return columns_; }
