@@ -20,7 +20,8 @@ MODELS = {
 }
 # Arrays that not every file has, each with a file that has it.
 SOME = [
-    ("forest" if name.startswith(VARIANCE) else "soft" if name == "bandwidth" else "constant", name) for name in OPTIONAL
+    ("forest" if name.startswith(VARIANCE) else "soft" if name == "bandwidth" else "constant", name)
+    for name in OPTIONAL
 ]
 ARRAYS = [*(("constant", name) for name in PART_ARRAYS), *SOME]
 
