@@ -16,9 +16,13 @@ from baytree.bart_posterior import OPTIONAL, PART_ARRAYS, VARIANCE
 MODELS = {
     "constant": bt.BART(trees=4, prior=bt.GrowTree(beta=2.0) & bt.Weights("sparse")),
     "forest": bt.BART(trees=4, variance="forest", variance_trees=3),
+    "soft": bt.BART(trees=4, split="soft"),
 }
 # Arrays that not every file has, each with a file that has it.
-SOME = [("forest" if name.startswith(VARIANCE) else "constant", name) for name in OPTIONAL]
+SOME = [
+    ("forest" if name.startswith(VARIANCE) else "soft" if name == "bandwidth" else "constant", name)
+    for name in OPTIONAL
+]
 ARRAYS = [*(("constant", name) for name in PART_ARRAYS), *SOME]
 
 

@@ -38,6 +38,15 @@ void TreeRecord::begin_anew() {
   places_.assign(trees, -1);
 }
 
+std::vector<std::int32_t> TreeRecord::places() const {
+  std::vector<std::int32_t> places = places_;
+  auto place = places.begin();
+  for (const auto& sum : sums_)
+    for (std::size_t t = 0; t < sum->size(); ++t, ++place)
+      if (sum->changed(t)) *place = -1;
+  return places;
+}
+
 void TreeRecord::restore(std::uint64_t trees, const std::vector<std::int32_t>& places) {
   if (places.size() != places_.size()) throw InputError("chain: the saved state belongs to another model");
   for (const std::int32_t place : places)

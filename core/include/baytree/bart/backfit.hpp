@@ -33,6 +33,7 @@ class Backfit final : public TreeSum {
   std::size_t size() const override { return trees_.size(); }
   const Nodes& nodes(std::size_t t) const override { return trees_[t].nodes; }
   const std::vector<float>& values(std::size_t t) const override { return trees_[t].values; }
+  bool changed(std::size_t t) const override { return changed_[t] != 0; }
   bool take_changed(std::size_t t) override { return std::exchange(changed_[t], std::uint8_t{0}) != 0; }
 
   void set_log_weights(std::vector<double> log_weights) override { columns_.set(std::move(log_weights)); }

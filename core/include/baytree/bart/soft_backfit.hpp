@@ -23,6 +23,7 @@ class SoftBackfit final : public TreeSum {
   std::size_t size() const override { return trees_.size(); }
   const Nodes& nodes(std::size_t t) const override { return trees_[t].nodes; }
   const std::vector<float>& values(std::size_t t) const override { return trees_[t].values; }
+  bool changed(std::size_t t) const override { return trees_[t].changed; }
   bool take_changed(std::size_t t) override { return std::exchange(trees_[t].changed, false); }
 
   void sweep(const Target& target, Stream& stream, Team& team) override;

@@ -12,7 +12,7 @@ namespace baytree {
 /// A tree of a sum.
 struct SoftTree : PartitionedTree {
   std::vector<float> values;  // of its leaves
-  bool changed = true;        // other rules than when this was last asked
+  bool changed = true;        // other rules than when they were last taken
 };
 
 /// All trees of a sum at once, block of rows by block of rows.

@@ -33,7 +33,8 @@ class TreeRecord {
   TreeDraws take() { return std::exchange(draws_, {}); }
 
   std::uint64_t trees() const { return trees_; }
-  const std::vector<std::int32_t>& places() const { return places_; }
+  /// Of each tree, its place among them; −1 where it is not stored as it is now.
+  std::vector<std::int32_t> places() const;
   /// Of sums whose trees are those that were stored; throws InputError for places that there are not.
   void restore(std::uint64_t trees, const std::vector<std::int32_t>& places);
 
@@ -41,7 +42,7 @@ class TreeRecord {
   std::span<const std::unique_ptr<TreeSum>> sums_;
   bool soft_;
   std::uint64_t trees_ = 0;           // stored
-  std::vector<std::int32_t> places_;  // of each tree, its place among them; −1 where it is not stored
+  std::vector<std::int32_t> places_;  // of each tree as it was last stored
   TreeDraws draws_;
 };
 

@@ -62,7 +62,8 @@ class TreeSum {
   /// Of each split of tree `t`, calls visit(node, blocked), `blocked` being the columns that have no rule there.
   virtual void for_each_split(std::size_t t, const std::function<void(const Node&, const std::vector<bool>&)>& visit) = 0;
 
-  /// Whether tree `t` has other rules than when this was last asked.
+  /// Whether tree `t` has other rules than when they were last taken.
+  virtual bool changed(std::size_t t) const = 0;
   virtual bool take_changed(std::size_t t) = 0;
 
   const std::vector<MoveShare>& moves() const { return moves_; }
