@@ -13,6 +13,7 @@
 #include "baytree/program_chain.hpp"
 #include "baytree/slp/proofs.hpp"
 #include "chain.hpp"
+#include "choices.hpp"
 
 namespace baytree::python {
 namespace {
@@ -20,22 +21,6 @@ namespace {
 using slp::Cell;
 using slp::Machine;
 using slp::Tag;
-
-/// A choice of a proof as Python keeps it: address, option, detail.
-using Choice = std::tuple<std::uint64_t, std::uint64_t, std::uint64_t>;
-
-std::vector<Choice> to_choices(const std::vector<slp::Event>& events) {
-  std::vector<Choice> choices;
-  for (const slp::Event& event : events)
-    if (event.is_choice) choices.emplace_back(event.goal.address, event.chosen.id, event.chosen.detail);
-  return choices;
-}
-
-std::vector<slp::Event> from_choices(const std::vector<Choice>& choices) {
-  std::vector<slp::Event> events;
-  for (const auto& [address, option, detail] : choices) events.push_back({.is_choice = true, .goal = {.address = address}, .chosen = {option, detail}});
-  return events;
-}
 
 /// Terms as Python objects: atoms are strings, numbers numbers, lists lists, and compounds what `make(name, arguments)` gives.
 class Terms {
@@ -241,9 +226,8 @@ void bind_program_chain(nb::module_& module, const char* name) {
           [](Bound* self, const BoundDesign& design, const Vocabulary& vocabulary, const Leaf& leaf, const slp::Prepared& program, slp::Semantics semantics,
              slp::Limits limits, const std::vector<slp::KernelComponent>& kernels, double power, const Tempering& tempering, std::uint64_t seed,
              std::uint32_t number) {
-            const auto make = [&](Stream stream) {
-              return std::make_unique<ProgramChain<Leaf>>(design.design, vocabulary, leaf, program, semantics, limits, kernels, power, stream);
-            };
+            const TreeProgram trees{vocabulary, program, semantics, limits, kernels};
+            const auto make = [&](Stream stream) { return std::make_unique<ProgramChain<Leaf>>(design.design, trees, leaf, power, stream); };
             new (self) Bound(tempering, make, seed, number);
           },
           nb::arg("design"), nb::arg("vocabulary"), nb::arg("leaf"), nb::arg("program"), nb::arg("semantics"), nb::arg("limits"), nb::arg("kernels"),

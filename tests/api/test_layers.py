@@ -73,7 +73,7 @@ CORE_LAYERS = [
     {"proposal/mixture", "prior/derived_tree", "slp/prepare", "slp/proofs", "slp/kernel"}
     | {"slp/machine_choices", "slp/machine_goals", "bart/soft_backfit"},
     {"predictor", "slp/walk", "bart/sum_chain"},
-    {"chain", "tempering"},
+    {"chain", "tempering", "derivation"},
     {"program_chain"},
 ]
 

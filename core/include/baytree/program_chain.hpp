@@ -1,17 +1,12 @@
 #pragma once
 
-#include <cmath>
 #include <memory>
-#include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "baytree/chain.hpp"
-#include "baytree/leaf_values.hpp"
-#include "baytree/prior/derived_tree.hpp"
-#include "baytree/prior/program_knowledge.hpp"
-#include "baytree/slp/prepare.hpp"
-#include "baytree/slp/walk.hpp"
+#include "baytree/derivation.hpp"
 
 namespace baytree {
 
@@ -21,42 +16,28 @@ template <class Leaf>
 class ProgramChain {
  public:
   /// Starts from a draw of the prior.
-  ProgramChain(const Design& design, Vocabulary vocabulary, const Leaf& leaf, const slp::Prepared& program, slp::Semantics semantics, slp::Limits limits,
-               std::vector<slp::KernelComponent> kernels, double power, Stream stream)
-      : leaf_(leaf),
-        derivation_(std::make_unique<Derivation>(make_table(design, std::move(vocabulary), program.reading.program), leaf, program, semantics, limits,
-                                                 slp::KernelMixture(std::move(kernels), program.analysis, semantics), power)),
-        stream_(stream),
-        chance_(stream_) {
-    if (leaf.rows() != design.rows) throw InputError("the response and the columns have different numbers of rows");
-    if (program.code->goal_variables.empty()) throw InputError("the goal must have a variable for the tree, as in  cart(T)");
+  ProgramChain(const Design& design, const TreeProgram& program, const Leaf& leaf, double power, Stream stream)
+      : leaf_(leaf), derivation_(std::make_unique<Derivation<Leaf>>(design, program, leaf, power)), stream_(stream) {
     derivation_->stream = &stream_;
-    derivation_->machine.prove_until_success(chance_, most_attempts);
+    derivation_->draw();
     derivation_->walk.start();
-    Monotone monotone{derivation_->table.monotone(), power == 0.0};
-    if (monotone.is_any()) derivation_->values.emplace(design, leaf, std::move(monotone));
     derivation_->start_values();
   }
   ProgramChain(const ProgramChain&) = delete;
 
   /// One step; true where the proof or a value changed.
   bool step() {
-    if (!derivation_->values) return derivation_->walk.step(chance_);
-    if (derivation_->machine.compact()) derivation_->settle_values();
-    const bool moved = derivation_->walk.step(chance_);
-    if (moved) {
-      derivation_->values->accept();
-      derivation_->settle_values();
-    }
-    return derivation_->refresh_value() || moved;
+    const bool moved = derivation_->move();
+    return (derivation_->values && derivation_->refresh_value(stream_.below(derivation_->leaves.size()))) || moved;
   }
 
   /// Goes to a new draw of the prior. Where trees must be monotone, or proofs seldom succeed, it takes a step instead, which leaves the prior as it is, too.
   void restart() {
     if (!derivation_->values) {
       const std::vector<slp::Event> here = events();
+      slp::StreamChance chance(stream_);
       for (std::uint64_t attempt = 0; attempt < few_attempts; ++attempt)
-        if (derivation_->machine.prove(chance_)) {
+        if (derivation_->machine.prove(chance)) {
           derivation_->walk.start();
           return;
         }
@@ -106,14 +87,13 @@ class ProgramChain {
 
   /// Goes to the proof with these choices; throws InputError where the program has none.
   void restore(const std::vector<slp::Event>& choices) {
-    derivation_->machine.follow(choices);
+    derivation_->follow(choices);
     derivation_->walk.start();
     derivation_->start_values();
   }
   void restore_values(std::vector<double> values) {
     if (!derivation_->values) throw InputError("chain: leaf values, but nothing need be monotone");
-    derivation_->values->restore(nodes(), std::move(values));
-    derivation_->settle_values();
+    derivation_->restore_values(std::move(values));
   }
   void restore(const ChainPosition& position) {
     slp::KernelMixture& mixture = derivation_->walk.mixture();
@@ -126,85 +106,11 @@ class ProgramChain {
   std::string take_output() { return derivation_->machine.take_output(); }
 
  private:
-  static constexpr std::uint64_t most_attempts = 100'000, few_attempts = 100;
-
-  /// A proof and the tree and the nodes it speaks of, which go together.
-  struct Derivation {
-    Derivation(NodeTable nodes, const Leaf& leaf, const slp::Prepared& program, slp::Semantics semantics, slp::Limits limits, slp::KernelMixture mixture,
-               double power)
-        : table(std::move(nodes)),
-          machine(program.code, semantics, &table, limits),
-          tree(machine, table),
-          walk(machine, std::move(mixture), [this, &leaf](slp::Machine&) { return evaluate(leaf); }, power, [this] { return !values || propose_values(); }) {}
-
-    double evaluate(const Leaf& leaf) {
-      double sum = 0.0;
-      for (const DerivedTree::Entry& entry : tree.read()) {
-        if (!entry.is_leaf) continue;
-        double& known = table.log_marginal(entry.node);
-        if (std::isnan(known)) known = leaf.log_marginal(table.rows(entry.node), buffer);
-        sum += known;
-      }
-      return sum;
-    }
-
-    void start_values() {
-      if (!values) return;
-      tree.read();
-      values->start(tree.nodes(), table.rows(table.root()), *stream);
-      settle_values();
-    }
-
-    /// Tells the table the values of the current leaves.
-    void settle_values() {
-      for (const slp::NodeId node : leaves)
-        if (node < table.mark()) table.value(node) = unknown;
-      leaves.clear();
-      for (const DerivedTree::Entry& entry : tree.read())
-        if (entry.is_leaf) leaves.push_back(entry.node);
-      current = tree.nodes();
-      for (std::size_t leaf = 0; leaf < leaves.size(); ++leaf) table.value(leaves[leaf]) = values->values()[leaf];
-    }
-
-    /// Values for the leaves of the tree that is proposed, which was read last; whether it is monotone.
-    bool propose_values() {
-      values->begin();
-      for (const DerivedTree::Entry& entry : tree.entries()) {
-        if (!entry.is_leaf) continue;
-        const double known = table.value(entry.node);
-        if (std::isnan(known))
-          values->renew(table.rows(entry.node), *stream);
-        else
-          values->keep(known);
-      }
-      const Nodes& proposed = tree.nodes();
-      return values->is_monotone(proposed, 0, proposed);
-    }
-
-    /// Whether it took a new value.
-    bool refresh_value() {
-      const std::size_t leaf = stream->below(leaves.size());
-      if (!values->refresh(current, leaf, table.rows(leaves[leaf]), *stream)) return false;
-      table.value(leaves[leaf]) = values->values()[leaf];
-      return true;
-    }
-
-    NodeTable table;
-    slp::Machine machine;
-    DerivedTree tree;
-    slp::Walk walk;
-    typename Leaf::Buffer buffer;
-    Stream* stream = nullptr;  // of the chain that has it
-    // Where trees must be monotone: the leaf values, and the current tree they belong to.
-    std::optional<LeafValues<Leaf>> values;
-    std::vector<slp::NodeId> leaves;
-    Nodes current;
-  };
+  static constexpr std::uint64_t few_attempts = 100;
 
   const Leaf& leaf_;
-  std::unique_ptr<Derivation> derivation_;
+  std::unique_ptr<Derivation<Leaf>> derivation_;
   Stream stream_;
-  slp::StreamChance chance_;
 };
 
 }  // namespace baytree

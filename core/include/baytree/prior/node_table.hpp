@@ -50,7 +50,13 @@ class NodeTable final : public slp::Data {
   const Rule& rule(slp::NodeId node) const { return child(node).rule; }
   bool is_left(slp::NodeId node) const { return child(node).left; }
   /// Whatever the chain remembers of the node as a leaf; unknown at first.
-  double& log_marginal(slp::NodeId node) { return at(node).log_marginal; }
+  double& log_marginal(slp::NodeId node) {
+    Entry& entry = at(node);
+    if (std::exchange(entry.response, response_) != response_) entry.log_marginal = unknown;
+    return entry.log_marginal;
+  }
+  /// To be called when the leaf model has another response.
+  void forget_marginals() { ++response_; }
   double& value(slp::NodeId node) { return at(node).value; }
   /// How E(y) may go with each column; see `Knowledge`.
   const Design& design() const { return design_; }
@@ -64,6 +70,7 @@ class NodeTable final : public slp::Data {
     Rule rule;
     std::uint64_t boxes = 0;
     double log_marginal = unknown, value = unknown;
+    std::uint64_t response = 0;  // to which the log marginal belongs
     std::uint32_t depth = 0;
     bool left = false;
     std::optional<bool> splittable;  // found when first asked for
@@ -84,6 +91,7 @@ class NodeTable final : public slp::Data {
   Vocabulary vocabulary_;
   NodeRules rules_;
   std::vector<int> monotone_;
+  std::uint64_t response_ = 0;  // counts responses
   std::vector<Entry> nodes_;
   std::vector<Row> rows_;  // of which the first `used_` belong to nodes
   std::size_t used_ = 0;
