@@ -58,6 +58,7 @@ sanitize: $(VENV)/pip ## Test the core under the address and undefined-behaviour
 	$(SANITIZE)/core/node_table_tests
 	$(SANITIZE)/core/sum_tests
 	$(SANITIZE)/core/bart_tests
+	$(SANITIZE)/core/program_sum_tests
 	$(SANITIZE)/core/corpus_tests core/fuzz/corpus
 
 fuzz: $(VENV)/pip ## Throw programs at the engine for FUZZ_SECONDS

@@ -3,6 +3,7 @@
 
 #include "baytree/bart/sum_chain.hpp"
 #include "bindings.hpp"
+#include "choices.hpp"
 
 namespace baytree::python {
 namespace {
@@ -29,7 +30,11 @@ nb::dict draws_to_dict(SumRecord draws, const SumChain& chain) {
 }  // namespace
 
 void bind_bart(nb::module_& module) {
-  nb::enum_<SumMove>(module, "SumMove").value("birth_death", SumMove::birth_death).value("change", SumMove::change).value("bandwidth", SumMove::bandwidth);
+  nb::enum_<SumMove>(module, "SumMove")
+      .value("birth_death", SumMove::birth_death)
+      .value("change", SumMove::change)
+      .value("bandwidth", SumMove::bandwidth)
+      .value("subtree", SumMove::subtree);
   nb::class_<MoveShare>(module, "MoveShare")
       .def(
           "__init__", [](MoveShare* self, SumMove move, double number, bool wrong) { new (self) MoveShare{move, number, wrong}; }, nb::arg("move"),
@@ -72,16 +77,34 @@ void bind_bart(nb::module_& module) {
       .def_rw("stored_trees", &SumPosition::stored_trees)
       .def_rw("stored", &SumPosition::stored)
       .def_rw("variance_stored_trees", &SumPosition::variance_stored_trees)
-      .def_rw("variance_stored", &SumPosition::variance_stored);
+      .def_rw("variance_stored", &SumPosition::variance_stored)
+      .def_prop_rw(
+          "proofs",
+          [](const SumPosition& self) {
+            std::vector<std::vector<Choice>> proofs;
+            for (const std::vector<slp::Event>& proof : self.proofs) proofs.push_back(to_choices(proof));
+            return proofs;
+          },
+          [](SumPosition& self, const std::vector<std::vector<Choice>>& proofs) {
+            self.proofs.clear();
+            for (const std::vector<Choice>& proof : proofs) self.proofs.push_back(from_choices(proof));
+          });
+
+  nb::class_<TreeProgram>(module, "TreeProgram")
+      .def(
+          "__init__",
+          [](TreeProgram* self, Vocabulary vocabulary, const slp::Prepared& program, slp::Semantics semantics, slp::Limits limits,
+             std::vector<slp::KernelComponent> kernels) { new (self) TreeProgram{std::move(vocabulary), program, semantics, limits, std::move(kernels)}; },
+          nb::arg("vocabulary"), nb::arg("program"), nb::arg("semantics"), nb::arg("limits"), nb::arg("kernels"), nb::keep_alive<1, 3>());
 
   const auto released = nb::call_guard<nb::gil_scoped_release>();
   nb::class_<SumChain>(module, "SumChain")
       .def(
           "__init__",
-          [](SumChain* self, const BoundDesign& design, const SumResponse& response, const SumModel& model, std::uint64_t seed, std::uint32_t number,
-             Simd simd) { new (self) SumChain(design.design, response, model, Stream(seed, Role::chain, number), best_simd(simd)); },
-          nb::arg("design"), nb::arg("response"), nb::arg("model"), nb::arg("seed"), nb::arg("number"), nb::arg("simd"), nb::keep_alive<1, 2>(),
-          nb::keep_alive<1, 3>())
+          [](SumChain* self, const BoundDesign& design, const SumResponse& response, const SumModel& model, std::uint64_t seed, std::uint32_t number, Simd simd,
+             const TreeProgram* program) { new (self) SumChain(design.design, response, model, Stream(seed, Role::chain, number), best_simd(simd), program); },
+          nb::arg("design"), nb::arg("response"), nb::arg("model"), nb::arg("seed"), nb::arg("number"), nb::arg("simd"), nb::arg("program").none(),
+          nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>())
       .def("warm_up", &SumChain::warm_up, nb::arg("iterations"), nb::arg("threads"), released)
       .def("end_warm_up", &SumChain::end_warm_up)
       .def("advance", &SumChain::advance, nb::arg("iterations"), nb::arg("threads") = 1, released)

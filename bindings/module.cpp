@@ -75,9 +75,9 @@ NB_MODULE(_core, module) {
   nb::enum_<Simd>(module, "Simd").value("plain", Simd::plain).value("avx2", Simd::avx2).value("avx512", Simd::avx512);
   bind_knowledge(module);
   bind_cart(module);
-  bind_bart(module);
   bind_predict(module);
   bind_sums(module);
   bind_slp(module);
   bind_programs(module);
+  bind_bart(module);
 }

@@ -178,6 +178,7 @@ class SumMove(Enum):
     birth_death = 0
     change = 1
     bandwidth = 2
+    subtree = 3
 
 class MoveShare:
     def __init__(self, move: SumMove, number: float, wrong: bool) -> None: ...
@@ -218,11 +219,29 @@ class SumPosition:
     stored: list[int]
     variance_stored_trees: int
     variance_stored: list[int]
+    proofs: list[list[_Choice]]
     def __init__(self) -> None: ...
+
+class TreeProgram:
+    def __init__(
+        self,
+        vocabulary: Vocabulary,
+        program: Program,
+        semantics: Semantics,
+        limits: Limits,
+        kernels: Sequence[KernelComponent],
+    ) -> None: ...
 
 class SumChain:
     def __init__(
-        self, design: Design, response: SumResponse, model: SumModel, seed: int, number: int, simd: Simd
+        self,
+        design: Design,
+        response: SumResponse,
+        model: SumModel,
+        seed: int,
+        number: int,
+        simd: Simd,
+        program: TreeProgram | None,
     ) -> None: ...
     def warm_up(self, iterations: int, threads: int) -> None: ...
     def end_warm_up(self) -> None: ...

@@ -15,7 +15,9 @@ from .data import Design
 from .errors import InputError, is_number, require_whole, unknown_choice
 from .native import native_design
 from .priors import GrowTree
+from .program_sums import kernel_of, tree_program
 from .proposals import ProposalSpec, parse_weights
+from .slp import Program
 from .tempering import Tempering
 from .trees import forest_from_lists, forest_to_lists
 
@@ -73,8 +75,9 @@ class BART:
     ----------
     trees : int
         Number of trees m; of several classes, for each class.
-    prior : GrowTree
-        The prior of each tree. ``Weights("sparse")`` as part of its knowledge learns which columns matter [2]_.
+    prior : GrowTree or Program
+        The prior of each tree. ``Weights("sparse")`` as part of a `GrowTree`'s knowledge learns which columns matter
+        [2]_. A program's proofs must have parts that can be drawn again by themselves.
     k : float
         How many standard deviations of the sum of trees reach to the ends of the response's range.
     nu, q : float
@@ -88,9 +91,11 @@ class BART:
     moves : str or mapping of str to float
         How many proposals of each kind a visit of a tree makes; a fraction is a probability. ``"birth_death"`` splits
         a leaf or undoes a split of two leaves, ``"change"`` gives a split of two leaves another rule (where rules
-        are soft, any split), and ``"bandwidth"`` takes a step of the bandwidth of every soft rule.
+        are soft, any split), and ``"bandwidth"`` takes a step of the bandwidth of every soft rule. With a program
+        there is one kind, ``"subtree"``: it draws a part of the tree again.
     start : {"root", "grow"}
-        Whether chains begin with trees of one leaf, or with trees grown to the data.
+        Whether chains begin with trees of one leaf, or with trees grown to the data. With a program they begin with
+        trees drawn from it.
     split : {"hard", "soft"}
         Whether a row goes one way at a rule, or both ways in part [4]_: right by logistic((x − cut) / b), with x and
         cut on the scale of the column's quantiles and a bandwidth b of each rule that is learned. Level sets and
@@ -116,7 +121,7 @@ class BART:
     """
 
     trees: int = 200
-    prior: GrowTree = field(default_factory=lambda: GrowTree(beta=2.0))
+    prior: GrowTree | Program = field(default_factory=lambda: GrowTree(beta=2.0))
     k: float = 2.0
     nu: float = 3.0
     q: float = 0.9
@@ -132,9 +137,11 @@ class BART:
 
     def __post_init__(self) -> None:
         require_whole("trees", self.trees, 1)
-        if not isinstance(self.prior, GrowTree):
-            raise InputError(f"prior={self.prior!r} is not a prior for sums of trees; give a GrowTree")
-        if self.prior.rule != "variable":
+        if not isinstance(self.prior, (GrowTree, Program)):
+            raise InputError(
+                f"prior={self.prior!r} is not a prior for sums of trees; give a GrowTree, or a program by slp.load"
+            )
+        if isinstance(self.prior, GrowTree) and self.prior.rule != "variable":
             raise InputError(f"rule={self.prior.rule!r}: a sum of trees chooses a column first; use rule='variable'")
         for name in ("k", "nu"):
             value = getattr(self, name)
@@ -164,12 +171,18 @@ class BART:
             raise InputError(
                 "split='soft' is for noise that is the same everywhere; with variance='forest' choose 'hard'"
             )
+        for name, usual in (("start", "root"), ("variance", "constant"), ("split", "hard")):
+            if isinstance(self.prior, Program) and getattr(self, name) != usual:
+                raise InputError(f"{name}={getattr(self, name)!r} needs a GrowTree; with a program leave it out")
         if not is_number(self.power) or not 0 <= self.power < math.inf:
             raise InputError(f"power={self.power!r}: choose 0 or more; 1 is the posterior, 0 the prior")
         self.shares()
 
     def shares(self) -> dict[str, float]:
         """The number of proposals of each kind at a visit of a tree."""
+        if isinstance(self.prior, Program):
+            kernel = kernel_of(self.prior, self.moves)
+            return {str(kernel): kernel.weight}
         auto = SOFT_AUTO if self.split == "soft" else AUTO
         shares = auto if self.moves == "auto" else parse_weights("moves", self.moves, "{'birth_death': 1, 'change': 1}")
         for name in shares:
@@ -178,6 +191,11 @@ class BART:
             if name.endswith("bandwidth") and self.split == "hard":
                 raise InputError("moves: only soft rules have a bandwidth; leave it out, or choose split='soft'")
         return dict(shares)
+
+    @property
+    def sparse(self) -> bool:
+        """Whether column weights are learned."""
+        return isinstance(self.prior, GrowTree) and self.prior.knowledge.sparse
 
     @property
     def leaf_sd(self) -> float:
@@ -198,7 +216,8 @@ class BART:
     def resolve(self, design: Design) -> BART:
         """The model with everything that was left open chosen for this design."""
         found = self.calibration or calibrate(self, design)
-        return replace(self, prior=self.prior.resolve(design), moves=self.shares(), calibration=found)
+        prior = self.prior if isinstance(self.prior, Program) else self.prior.resolve(design)
+        return replace(self, prior=prior, moves=self.shares(), calibration=found)
 
     def sums(self, design: Design) -> int:
         """How many sums of trees there are."""
@@ -212,15 +231,17 @@ class BART:
             raise InputError("sums of trees are not tempered; leave temperatures at 1")
         native, response, model = native_design(design), self._response(design), self._native(design)
         simd = getattr(_core.Simd, os.environ.get("BAYTREE_SIMD", "avx512"))
-        return [_core.SumChain(native, response, model, seed, number, simd) for number in range(chains)]
+        program = tree_program(self.prior, self.moves, design) if isinstance(self.prior, Program) else None
+        return [_core.SumChain(native, response, model, seed, number, simd, program) for number in range(chains)]
 
     def _native(self, design: Design) -> _core.SumModel:
         found = self._calibrated
         shares = [
-            _core.MoveShare(getattr(_core.SumMove, name.removeprefix("wrong:")), number, name.startswith("wrong:"))
+            _core.MoveShare(getattr(_core.SumMove, name.rpartition(":")[2]), number, name.startswith("wrong:"))
             for name, number in self.shares().items()
         ]
-        prior = self.prior.native(design.schema)
+        # A program is handed to the chains by itself.
+        prior = (self.prior if isinstance(self.prior, GrowTree) else GrowTree()).native(design.schema)
         nu, scale, leaf_sd = float(self.nu), found.scale / found.unit**2, found.leaf_sd / found.unit
         forest = self.variance == "forest"
         if forest:
@@ -236,7 +257,7 @@ class BART:
             variance_trees=int(self.variance_trees) if forest else 0,
             power=float(self.power),
             grow_sweeps=GROW_SWEEPS if self.start == "grow" else 0,
-            sparse=self.prior.knowledge.sparse,
+            sparse=self.sparse,
             unit=found.unit,
         )
 
@@ -272,6 +293,8 @@ class BART:
         """Where a chain is, so that it can go on from there to the bit, as JSON-safe values."""
         position = chain.position()
         record = {name: getattr(position, name) for name in POSITION}
+        if isinstance(self.prior, Program):
+            record["proofs"] = [[list(choice) for choice in proof] for proof in position.proofs]
         trees = {"trees": forest_to_lists(chain.trees()), "values": chain.values().tolist()}
         return trees | ({"bandwidths": chain.bandwidths().tolist()} if self.split == "soft" else {}) | record
 
@@ -280,6 +303,8 @@ class BART:
         position = _core.SumPosition()
         for name in POSITION:
             setattr(position, name, state[name])
+        if isinstance(self.prior, Program):
+            position.proofs = [[tuple(choice) for choice in proof] for proof in state["proofs"]]
         values = np.array(state["values"], dtype=np.float32)
         bandwidths = np.array(state.get("bandwidths", []), dtype=np.float32)
         chain.restore(forest_from_lists(state["trees"]).arrays(), values, bandwidths, position)
@@ -291,7 +316,7 @@ class BART:
     def remarks(self, design: Design) -> Sequence[str]:
         """What a person should know before the chains run."""
         lines = []
-        if not any("birth_death" in name for name in self.shares()):
+        if isinstance(self.prior, GrowTree) and not any("birth_death" in name for name in self.shares()):
             lines.append("these moves never change the shape of a tree; add birth_death")
         if design.rows < 2 * self.prior.min_leaf:
             lines.append(
@@ -332,7 +357,8 @@ class BART:
         fields = {name: value for name, value in record.items() if name != "family"}
         found = fields["calibration"]
         fields["calibration"] = Calibration(**(found | {"centre": tuple(found["centre"])}))
-        fields["prior"] = GrowTree.from_dict(record["prior"])
+        kinds: dict[str, Any] = {"grow_tree": GrowTree, "program": Program}
+        fields["prior"] = kinds[record["prior"]["kind"]].from_dict(record["prior"])
         fields["nu"] = math.inf if record["nu"] is None else record["nu"]
         return cls(**fields)
 

@@ -241,7 +241,7 @@ class BARTPosterior(Explained):
         if (sums.bandwidths is not None) != (self.model.split == "soft"):
             raise InputError("the bandwidths of soft rules are missing")
         learned = (self.log_weights, self.concentration)
-        if any((one is not None) != self.model.prior.knowledge.sparse for one in learned):
+        if any((one is not None) != self.model.sparse for one in learned):
             raise InputError("learned column weights are missing")
         if self.log_weights is not None and self.log_weights.shape != (*shape, len(self.schema.columns)):
             raise InputError("learned column weights are missing")

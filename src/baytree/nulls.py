@@ -17,6 +17,7 @@ from .errors import require_whole, seed_of, unknown_choice
 from .knowledge import Interact, Knowledge
 from .priors import GrowTree
 from .sampling import sample
+from .slp import Program
 
 # One more than a level of 0.95 needs.
 REPEATS = 20
@@ -129,10 +130,13 @@ def additive_null(
     return Null(design.names, None, np.stack([pairs for _, pairs in fits]))
 
 
-def without_interactions(prior: GrowTree, names: Sequence[str]) -> GrowTree:
+def without_interactions(prior: GrowTree | Program, names: Sequence[str]) -> GrowTree | Program:
     """The same prior with trees that ask about one column each."""
+    alone = Interact(tuple((name,) for name in names))
+    if isinstance(prior, Program):
+        return prior & alone
     others = (constraint for constraint in prior.knowledge.constraints if not isinstance(constraint, Interact))
-    return replace(prior, knowledge=Knowledge((*others, Interact(tuple((name,) for name in names)))))
+    return replace(prior, knowledge=Knowledge((*others, alone)))
 
 
 def replicates(posterior: BARTPosterior, design: Design, number: int) -> np.ndarray:

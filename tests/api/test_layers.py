@@ -22,7 +22,7 @@ PYTHON_LAYERS = [
     {"prior_draws", "sketch_text", "sums"},
     {"priors", "sketches", "discovery"},
     {"slp"},
-    {"edit_tree"},
+    {"edit_tree", "program_sums"},
     {"models", "prediction", "summary", "edits", "bart_model", "bart_summary"},
     {"agreement", "datatree", "sum_prediction"},
     {"sampled"},
@@ -64,7 +64,7 @@ CORE_LAYERS = [
     {"prior/node_rules", "prior/path", "bart/sum_kernel", "bart/leaf_numbers", "bart/latent", "bart/soft_kernel"},
     {"prior/grow_tree", "prior/node_table", "slp/lint", "slp/library", "bart/sum_predictor"},
     {"bart/tree_sum", "bart/shap"},
-    {"bart/backfit", "bart/sparse", "bart/tree_record"},
+    {"bart/backfit", "bart/sparse", "bart/tree_record", "bart/target_leaf"},
     {"bart/grow_start", "bart/noise"},
     {"prior/program_knowledge", "leaf_values", "proposal/move", "slp/reading", "slp/prelude"},
     {"slp/code"},
@@ -72,9 +72,10 @@ CORE_LAYERS = [
     | {"slp/compile"},
     {"proposal/mixture", "prior/derived_tree", "slp/prepare", "slp/proofs", "slp/kernel"}
     | {"slp/machine_choices", "slp/machine_goals", "bart/soft_backfit"},
-    {"predictor", "slp/walk", "bart/sum_chain"},
+    {"predictor", "slp/walk"},
     {"chain", "tempering", "derivation"},
-    {"program_chain"},
+    {"program_chain", "bart/program_sum"},
+    {"bart/sum_chain"},
 ]
 
 

@@ -32,7 +32,7 @@ constexpr double largest_latent = 12.0;
 
 }  // namespace
 
-SumChain::SumChain(const Design& design, const SumResponse& response, const SumModel& model, Stream stream, Simd simd)
+SumChain::SumChain(const Design& design, const SumResponse& response, const SumModel& model, Stream stream, Simd simd, const TreeProgram* program)
     : design_(design),
       power_(model.power),
       log_unit_(std::log(model.unit)),
@@ -46,6 +46,8 @@ SumChain::SumChain(const Design& design, const SumResponse& response, const SumM
   if (!(power_ >= 0.0 && power_ < infinity)) throw InputError("power must be 0 or more");
   if (soft_ && model.grow_sweeps > 0) throw InputError("start: trees with soft rules begin as single leaves");
   if (soft_ && model.variance_trees > 0) throw InputError("the trees of a variance have hard rules, and so must those of its mean");
+  if (program && (soft_ || model.variance_trees > 0 || model.grow_sweeps > 0 || model.sparse))
+    throw InputError("soft rules, a variance of trees, a grown start and column weights that are learned need a native prior");
   if (!(model.leaf_sd > 0.0 && model.leaf_sd < infinity)) throw InputError("the standard deviation of leaf values must be positive");
   for (const float weight : weight_)
     if (!(weight > 0.0f && weight < infinity)) throw InputError("weights must be positive and finite");
@@ -57,7 +59,11 @@ SumChain::SumChain(const Design& design, const SumResponse& response, const SumM
   }
   const double grid = grid_for(reach(largest, model));
   for (std::size_t s = 0; s < sums; ++s) {
-    if (soft_)
+    if (program) {
+      auto derived = std::make_unique<ProgramSum>(design, *program, model.prior.trees, SumLeaf::of_mean(model.leaf_sd, grid), model.moves, stream_);
+      derived_.push_back(derived.get());
+      sums_.push_back(std::move(derived));
+    } else if (soft_)
       sums_.push_back(std::make_unique<SoftBackfit>(design, model.prior, model.leaf_sd, model.moves, grid));
     else
       sums_.push_back(std::make_unique<Backfit>(design, model.prior, SumLeaf::of_mean(model.leaf_sd, grid), model.moves, simd));
@@ -182,6 +188,8 @@ SumPosition SumChain::position() const {
     position.log_weights = sparse_->log_weights();
     position.concentration = sparse_->concentration();
   }
+  for (const ProgramSum* sum : derived_)
+    for (std::size_t t = 0; t < sum->size(); ++t) position.proofs.push_back(sum->events(t));
   return position;
 }
 
@@ -189,7 +197,7 @@ void SumChain::restore(const ForestView& forest, std::span<const float> values, 
   std::size_t trees = 0;
   for (const auto& sum : sums_) trees += sum->size();
   if (forest.begin.size() != trees || position.turns.size() != sums_[0]->turns.size() || position.accepted.size() != position.turns.size() ||
-      !(position.sigma > 0.0 && position.sigma < infinity))
+      position.proofs.size() != (derived_.empty() ? 0 : trees) || !(position.sigma > 0.0 && position.sigma < infinity))
     throw InputError("chain: the saved state belongs to another model");
   if (classes_)
     for (std::size_t s = 0; s < sums_.size(); ++s)
@@ -200,7 +208,7 @@ void SumChain::restore(const ForestView& forest, std::span<const float> values, 
   std::size_t place = 0;
   for (std::size_t s = 0; s < sums_.size(); ++s)
     for (std::size_t t = 0; t < sums_[s]->size(); ++t) {
-      Nodes nodes = unpack_tree(forest, place++, design_.columns);
+      Nodes nodes = unpack_tree(forest, place, design_.columns);
       const std::size_t splits = nodes.size() / 2, leaves = splits + 1;
       if (values.size() < leaves) throw InputError("chain: leaf values are missing");
       if (soft_) {
@@ -211,8 +219,13 @@ void SumChain::restore(const ForestView& forest, std::span<const float> values, 
         bandwidths = bandwidths.subspan(splits);
       }
       const std::span<float> residual = s < residual_.size() ? std::span(residual_[s]) : std::span<float>();
-      sums_[s]->restore(t, nodes, {values.begin(), values.begin() + static_cast<std::ptrdiff_t>(leaves)}, residual);
+      std::vector<float> its_values(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(leaves));
+      if (derived_.empty())
+        sums_[s]->restore(t, nodes, std::move(its_values), residual);
+      else
+        derived_[s]->restore(t, position.proofs[place], nodes, std::move(its_values), residual);
       values = values.subspan(leaves);
+      ++place;
     }
   if (!values.empty() || !bandwidths.empty()) throw InputError("chain: more leaf values than leaves, or bandwidths than splits");
   stream_.seek(position.stream);

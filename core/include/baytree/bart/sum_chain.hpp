@@ -9,6 +9,7 @@
 
 #include "baytree/bart/latent.hpp"
 #include "baytree/bart/noise.hpp"
+#include "baytree/bart/program_sum.hpp"
 #include "baytree/bart/sparse.hpp"
 #include "baytree/bart/tree_record.hpp"
 #include "baytree/bart/tree_sum.hpp"
@@ -57,13 +58,15 @@ struct SumPosition {
   std::vector<std::int32_t> stored;  // of each tree, its place among them; −1 where it is not stored
   std::uint64_t variance_stored_trees = 0;
   std::vector<std::int32_t> variance_stored;
+  std::vector<std::vector<slp::Event>> proofs;  // of each tree, where a program derives it: the choices of its proof
 };
 
 /// A chain over sums of trees: one sum for numbers or two classes, one for each of several classes. An iteration visits every tree of every sum, and then draws
 /// what else there is, the trees of a variance included.
 class SumChain {
  public:
-  SumChain(const Design& design, const SumResponse& response, const SumModel& model, Stream stream, Simd simd);
+  /// Where a program derives the trees, only their number is taken from the model's prior.
+  SumChain(const Design& design, const SumResponse& response, const SumModel& model, Stream stream, Simd simd, const TreeProgram* program = nullptr);
   SumChain(const SumChain&) = delete;
 
   void warm_up(std::uint64_t iterations, unsigned threads) { run(iterations, 0, threads); }
@@ -88,7 +91,7 @@ class SumChain {
   std::vector<float> values() const;
   std::vector<float> bandwidths() const;
   SumPosition position() const;
-  /// Throws InputError where the prior could not have grown the trees.
+  /// Throws InputError where the trees cannot come from the prior.
   void restore(const ForestView& forest, std::span<const float> values, std::span<const float> bandwidths, const SumPosition& position);
 
  private:
@@ -103,6 +106,7 @@ class SumChain {
   double power_, log_unit_;
   Stream stream_;
   std::vector<std::unique_ptr<TreeSum>> sums_;  // that of the log variance last
+  std::vector<ProgramSum*> derived_;            // the same sums, where a program derives their trees
   bool soft_;
   std::vector<float> weight_;
   std::vector<std::vector<float>> residual_;  // of each sum

@@ -12,7 +12,7 @@
 namespace baytree {
 
 /// What may be proposed for a tree of a sum.
-enum class SumMove : std::uint8_t { birth_death, change, bandwidth };
+enum class SumMove : std::uint8_t { birth_death, change, bandwidth, subtree };
 
 struct MoveShare {
   SumMove move = SumMove::birth_death;
