@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -26,6 +27,18 @@ def native_prior(space: Space) -> bt.GrowTree:
     return bt.GrowTree(prior.alpha, prior.beta, prior.min_leaf, prior.rule) & known(
         prior.constraints, space.design.schema.names
     )
+
+
+def growtree(space: Space, semantics: str) -> bt.slp.Program:
+    """The shipped program with the space's parameters."""
+    prior, text = space.prior, bt.slp.load("growtree.slp").text
+    text = re.sub(r"min_leaf\(5\)", f"min_leaf({prior.min_leaf})", text)
+    text = re.sub(
+        r"S is 0\.95 \* exp\(1 \+ Depth, -1\.0\)", f"S is {prior.alpha} * exp(1 + Depth, -{prior.beta})", text
+    )
+    if prior.rule == "uniform":
+        text = text.replace("    choose_feature(Node, Feature),\n", "")
+    return bt.slp.Program(text, semantics=semantics)
 
 
 def known(constraints: Constraints, names: Sequence[str]) -> bt.Knowledge:

@@ -1,31 +1,14 @@
 """Chains over the trees of growtree.slp against the enumerated prior and posterior of the native prior."""
 
-import re
-
 import pytest
 
-import baytree as bt
-from baytree.slp.program import SHIPPED
 from exact.agreement import Disagreement, assert_agrees
-from exact.chains import ProposalSpec, run
+from exact.chains import ProposalSpec, growtree, run
 from exact.spaces import LONE, MISSING, SPACES, TIES, WEIGHTED, Space
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*every tree is one leaf")
 
-GROWTREE = (SHIPPED / "growtree.slp").read_text(encoding="utf-8")
 KERNELS: list[ProposalSpec] = ["sequence", "independent", "cycle(3)", {"subtree": 1, "independent": 1}]
-
-
-def growtree(space: Space, semantics: str) -> bt.slp.Program:
-    """The shipped program with the space's parameters."""
-    prior = space.prior
-    text = re.sub(r"min_leaf\(5\)", f"min_leaf({prior.min_leaf})", GROWTREE)
-    text = re.sub(
-        r"S is 0\.95 \* exp\(1 \+ Depth, -1\.0\)", f"S is {prior.alpha} * exp(1 + Depth, -{prior.beta})", text
-    )
-    if prior.rule == "uniform":
-        text = text.replace("    choose_feature(Node, Feature),\n", "")
-    return bt.slp.Program(text, semantics=semantics)
 
 
 def name(value: object) -> str:
