@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
@@ -15,6 +16,7 @@ from .knowledge import Constraint, Knowledge
 from .priors import GrowTree
 from .proposals import ProposalSpec
 from .sampling import sample
+from .slp import Program
 
 _PARAMETERS = """
     Parameters
@@ -33,7 +35,9 @@ _PARAMETERS = """
     split : {{"hard", "soft"}}
         Whether a row goes one way at a rule, or both ways in part, which suits smooth functions: see `baytree.BART`.
     bandwidth : float
-        The mean of the bandwidths of soft rules, whose prior is exponential.{noise}
+        The mean of the bandwidths of soft rules, whose prior is exponential.
+    prior : GrowTree or Program, optional
+        The prior of each tree instead of `alpha`, `beta` and `min_leaf`: see `baytree.BART`.{noise}
     chains, warmup, draws, thin : int
         Chains; sweeps over all trees of each chain to throw away first; draws of each to keep; sweeps between draws.
     moves : str or mapping of str to float
@@ -95,10 +99,9 @@ class _BART(TreeEstimator):
         design = self._design(X, y, sample_weight, offset)
         if self.knowledge is not None and not isinstance(self.knowledge, (Constraint, Knowledge)):
             raise InputError(f"knowledge={self.knowledge!r}: give a constraint, or several joined by &")
-        prior = GrowTree(self.alpha, self.beta, self.min_leaf) & self._known(design)
         model = BART(
             trees=self.trees,
-            prior=prior if self.knowledge is None else prior & self.knowledge,
+            prior=self.prior or GrowTree(self.alpha, self.beta, self.min_leaf),
             k=self.k,
             moves=self.moves,
             start=self.start,
@@ -106,6 +109,8 @@ class _BART(TreeEstimator):
             bandwidth=self.bandwidth,
             **self._noise(),
         )
+        known = self._known(design) & (self.knowledge or Knowledge())
+        model = replace(model, prior=model.prior & known)
         self.posterior_: BARTPosterior = sample(model, design, **self._run(), thin=self.thin)
         return self
 
@@ -142,6 +147,7 @@ class BARTRegressor(RegressorMixin, _BART):
         beta: float = 2.0,
         min_leaf: int = 5,
         knowledge: Constraint | Knowledge | None = None,
+        prior: GrowTree | Program | None = None,
         split: str = "hard",
         bandwidth: float = 0.1,
         nu: float = 3.0,
@@ -169,6 +175,7 @@ class BARTRegressor(RegressorMixin, _BART):
         self.beta = beta
         self.min_leaf = min_leaf
         self.knowledge = knowledge
+        self.prior = prior
         self.split = split
         self.bandwidth = bandwidth
         self.nu = nu
@@ -251,6 +258,7 @@ class BARTClassifier(ClassifierMixin, _BART):
         beta: float = 2.0,
         min_leaf: int = 5,
         knowledge: Constraint | Knowledge | None = None,
+        prior: GrowTree | Program | None = None,
         split: str = "hard",
         bandwidth: float = 0.1,
         chains: int = 4,
@@ -273,6 +281,7 @@ class BARTClassifier(ClassifierMixin, _BART):
         self.beta = beta
         self.min_leaf = min_leaf
         self.knowledge = knowledge
+        self.prior = prior
         self.split = split
         self.bandwidth = bandwidth
         self.chains = chains

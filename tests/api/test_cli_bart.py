@@ -92,6 +92,17 @@ def test_fit_equals_the_python_api() -> None:
     assert (found.plan, found.model) == (expected.plan, expected.model)
 
 
+def test_a_program_as_the_prior() -> None:
+    said = invoke(*NUMBERS, *QUICK, "--prior", "growtree.slp", "--moves", "subtree=2", "--max-depth", 2,
+                  "--out", "program.baytree").stdout  # fmt: skip
+    found = bt.load("program.baytree")
+    assert found.model.prior == bt.slp.load("growtree.slp") & bt.MaxDepth(2)
+    assert found.model.shares() == {"subtree": 2.0}
+    assert found.mean.leaves.max() <= 4
+    assert "Each draw adds up 8 trees" in said
+    assert "Prior: the program growtree.slp" in invoke("show", "program.baytree").stdout
+
+
 def test_defaults_are_those_of_the_python_api() -> None:
     invoke(*CLASSES, "--model", "bart", "--chains", 1, "--draws", 1, "--warmup", 0, "--seed", 1, "--out", "d.baytree")
     found = bt.load("d.baytree").model
@@ -157,8 +168,11 @@ def test_noise_that_trees_learn() -> None:
         ("--ladder mrbayes", "--ladder is for single trees"),
         ("--proposal uc", "named by --moves; leave --proposal out"),
         ("--rule uniform", "--rule is for single trees"),
-        ("--prior growtree.slp", "--prior is for single trees: sums of trees have the built-in prior"),
-        ("--edit tree.txt", "--edit is for single trees"),
+        ("--edit tree.txt", "--edit is for single trees: sums of trees have the built-in prior or that of a program"),
+        ("--semantics reject", "--semantics is for a program"),
+        ("--prior growtree.slp --beta 2", "write it into growtree.slp"),
+        ("--prior edittree.slp --semantics reject", "edittree.slp: not for sums of trees"),
+        ("--prior growtree.slp --start grow", "start='grow' needs a GrowTree"),
         ("--trees 0", "trees=0: choose a whole number, 1 or more"),
         ("--k -1", "k=-1.0: choose a positive number"),
         ("--q 1", "q=1.0 is a probability"),

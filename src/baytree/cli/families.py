@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ..errors import InputError
-from .knowledge import read_options
-from .options import MODEL, SAMPLING, given, grow_tree, option, tree_prior
+from .options import MODEL, SAMPLING, given, option, tree_prior
 
 if TYPE_CHECKING:
     from ..bart_model import BART
@@ -99,14 +98,12 @@ StartOption = Annotated[
     typer.Option(help="Of bart: begin with trees of one leaf, or grown to the data.", rich_help_panel=SAMPLING),
 ]
 
-_BUILT_IN = "sums of trees have the built-in prior, and options such as --box and --monotone say what is known"
+_GROWN = "sums of trees have the built-in prior or that of a program, and options such as --box say what is known"
 _UNTEMPERED = "chains of sums of trees are not tempered; --until-converged goes on until they agree"
 # The options of one family, with what to do instead in the other.
 SINGLE = {
-    "prior": _BUILT_IN,
-    "semantics": _BUILT_IN,
-    "edit": _BUILT_IN,
-    "edits": _BUILT_IN,
+    "edit": _GROWN,
+    "edits": _GROWN,
     "rule": "sums of trees always choose a column and then its question",
     "proposal": "the proposals of sums of trees are named by --moves",
     "temperatures": _UNTEMPERED,
@@ -135,14 +132,14 @@ def build_model(context: typer.Context, family: Family, output: Output) -> Model
         for name, instead in SINGLE.items():
             if given(context, name):
                 raise InputError(f"{option(name)} is for single trees: {instead}; leave {option(name)} out")
-        return _sum_of_trees(context)
+        return _sum_of_trees(context, output)
     for name in SUMS:
         if given(context, name):
             raise InputError(f"{option(name)} is for sums of trees; add --model bart, or leave {option(name)} out")
     return CART(prior=tree_prior(context, output), proposal=context.params["proposal"])
 
 
-def _sum_of_trees(context: typer.Context) -> BART:
+def _sum_of_trees(context: typer.Context, output: Output) -> BART:
     from ..bart_model import BART
 
     asked = context.params
@@ -153,7 +150,8 @@ def _sum_of_trees(context: typer.Context) -> BART:
     choices = {name: str(asked[name]) for name in ("variance", "split", "start")}
     settings = {name: asked[name] for name in SETTINGS} | choices
     settings["sigma"] = _number_or_word(asked["sigma"])
-    return BART(prior=grow_tree(context, BETA) & read_options(context), **settings)
+    prior: Any = tree_prior(context, output, BETA)
+    return BART(prior=prior, **settings)
 
 
 def _number_or_word(text: str) -> float | str:
@@ -177,10 +175,10 @@ def settings_of(model: Model) -> dict[str, Any]:
     """What a run that is resumed goes on with, besides the prior's own parameters, by parameter of the command."""
     from ..bart_model import BART
 
+    prior = {"prior": model.prior.to_dict().get("text", "the built-in one")}
     if isinstance(model, BART):
-        return {name: getattr(model, name) for name in SETTINGS} | {"moves": _shares(model.shares())}
-    return {
-        "prior": model.prior.to_dict().get("text", "the built-in one"),
+        return prior | {name: getattr(model, name) for name in SETTINGS} | {"moves": _shares(model.shares())}
+    return prior | {
         "edit": getattr(model.prior, "tree", None),
         "proposal": _shares({str(part): part.weight for part in model.components()}),
     }

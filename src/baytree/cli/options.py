@@ -103,13 +103,17 @@ SeedOption = Annotated[
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 
 
-def tree_prior(context: typer.Context, output: Output) -> GrowTree | EditTree | Program:
-    """The prior over trees that the options of a command describe, which it must have under these names."""
-    return _prior(context, output) & read_options(context)
+def tree_prior(context: typer.Context, output: Output, beta: float = 1.0) -> GrowTree | EditTree | Program:
+    """The prior over trees that the options of a command describe, which it must have under these names.
+
+    The built-in one has this beta where they say none.
+    """
+    return _prior(context, output, beta) & read_options(context)
 
 
-def _prior(context: typer.Context, output: Output) -> GrowTree | EditTree | Program:
+def _prior(context: typer.Context, output: Output, beta: float) -> GrowTree | EditTree | Program:
     from ..edit_tree import EditTree
+    from ..priors import GrowTree
     from ..slp import load
 
     asked = context.params
@@ -129,14 +133,6 @@ def _prior(context: typer.Context, output: Output) -> GrowTree | EditTree | Prog
     if asked["edit"] is not None:
         _refuse(context, ("alpha", "beta", "rule"), "leave it out with --edit")
         return EditTree(_given_tree(Path(asked["edit"])), asked["edits"], asked["min_leaf"])
-    return grow_tree(context, 1.0)
-
-
-def grow_tree(context: typer.Context, beta: float) -> GrowTree:
-    """The built-in prior that the options of a command describe, with this beta where they say none."""
-    from ..priors import GrowTree
-
-    asked = context.params
     beta = beta if asked["beta"] is None else asked["beta"]
     return GrowTree(asked["alpha"], beta, asked["min_leaf"], RuleChoice(asked["rule"]).value)
 
