@@ -160,7 +160,7 @@ GROUPS = 'Interact([["a", "b"], ["c"]])'
         (
             lambda: bt.Knowledge(["age"]),
             "Knowledge: 'age' is no constraint; choose from Box, Monotone, Interact, Forbid, Only, MaxDepth, "
-            "MaxLeaves, Weights",
+            "MaxLeaves, Weights, SparseWeights",
         ),
         (
             lambda: bt.GrowTree(knowledge=bt.MaxDepth(1)),

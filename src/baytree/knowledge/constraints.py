@@ -141,7 +141,7 @@ class Weights(ByColumn):
     kind = "weights"
     _example = "Weights(age=3.0)"
 
-    def __new__(cls, by_column: Any = None, **more: Any) -> Any:
+    def __new__(cls, by_column: Any = None, /, **more: Any) -> Any:
         if isinstance(by_column, str) and by_column == "sparse" and not more:
             return SparseWeights()
         return super().__new__(cls)
