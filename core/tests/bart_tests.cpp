@@ -69,14 +69,15 @@ void test_passes() {
       }
       for (std::size_t k = 0; k < leaves_before; ++k) change[k] = static_cast<float>(stream.normal());
       for (const bool weighted : {false, true})
-        for (const bool changes : {false, true})
+        for (const Change how : {Change::none, Change::add, Change::multiply})
           for (const bool divides : {false, true}) {
+            if (weighted && how == Change::multiply) continue;
             PassSums found[3];
             std::vector<float> after[3];
             for (int w = 0; w < 3; ++w) {
               after[w] = residual;
-              Pass pass{.residual = after[w].data(), .weight = weighted ? weight.data() : nullptr};
-              if (changes) {
+              Pass pass{.residual = after[w].data(), .weight = weighted ? weight.data() : nullptr, .multiplies = how == Change::multiply};
+              if (how != Change::none) {
                 pass.changed = before.data();
                 pass.change = change.data();
                 pass.changed_leaves = leaves_before;
@@ -95,8 +96,9 @@ void test_passes() {
             double right = 0.0, first = 0.0;
             std::uint64_t right_rows = 0;
             for (std::size_t i = 0; i < rows; ++i) {
-              const double value = (changes ? static_cast<double>(residual[i] + change[before[i]]) : static_cast<double>(residual[i])) *
-                                   (weighted ? static_cast<double>(weight[i]) : 1.0);
+              const float by = change[before[i]];
+              const float changed = how == Change::add ? residual[i] + by : how == Change::multiply ? residual[i] * by : residual[i];
+              const double value = static_cast<double>(changed) * (weighted ? static_cast<double>(weight[i]) : 1.0);
               if (leaf[i] == 0) first += value;
               const bool goes_right = divides && code[i] > 4 && code[i] != 7 && leaf[i] <= (leaves > 1);
               right_rows += goes_right;
@@ -194,6 +196,8 @@ void test_chains() {
   bushy.power = 0.0;
   bushy.moves = {{SumMove::birth_death, 40.0, false}};
   test_chain(large, {.numbers = large.numbers}, bushy);
+  bushy.variance_trees = 1;
+  test_chain(large, {.numbers = large.numbers}, bushy);
 }
 
 void test_bad_input() {
@@ -219,6 +223,9 @@ void test_bad_input() {
   model = soft_model_of(2, false);
   model.prior.bandwidth = 0.0;
   CHECK(throws([&] { make(response, model); }));
+  model = model_of(2, false, false, 0);
+  model.variance_trees = 2;
+  CHECK(throws([&] { make({.classes = table.sign, .n_classes = 2, .centre = {0.0}}, model); }));
 }
 
 }  // namespace
