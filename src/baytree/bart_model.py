@@ -22,7 +22,7 @@ from .tempering import Tempering
 from .trees import forest_from_lists, forest_to_lists
 
 # Chosen by effective samples a second: see docs/benchmarks.md.
-AUTO = {"birth_death": 1.0, "change": 0.5}
+AUTO = {"birth_death": 1.0, "change": 0.25}
 SOFT_AUTO = AUTO | {"bandwidth": 1.0}
 MOVES = ("birth_death", "change", "bandwidth")
 SPLITS = ("hard", "soft")

@@ -354,7 +354,7 @@ def test_a_killed_run_is_resumed_to_the_same_posterior() -> None:
     for options, said in (
         ("--trees 30", "begun with --trees 20"),
         ("--model cart", "begun with --model bart"),
-        ("--moves birth_death", "begun with --moves birth_death=1,change=0.5"),
+        ("--moves birth_death", "begun with --moves birth_death=1,change=0.25"),
         ("--beta 1", "begun with --beta 2.0"),
         ("--sparse", "begun with other knowledge; leave --sparse out"),
         ("--temperatures 3", "--temperatures is for single trees"),

@@ -90,7 +90,7 @@ BandwidthOption = Annotated[
 MovesOption = Annotated[
     str,
     typer.Option(
-        help="Of bart: auto, or proposals at a visit of a tree: birth_death=1,change=0.5", rich_help_panel=SAMPLING
+        help="Of bart: auto, or proposals at a visit of a tree: birth_death=1,change=0.25", rich_help_panel=SAMPLING
     ),
 ]
 StartOption = Annotated[
