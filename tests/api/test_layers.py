@@ -47,6 +47,7 @@ CORE_LAYERS = [
         "bart/sum_leaf",
         "bart/soft_leaves",
         "slp/term",
+        "bart/large_pages",
         "slp/characters",
         "slp/operators",
         "slp/builtins",

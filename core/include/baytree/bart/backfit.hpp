@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "baytree/bart/column_weights.hpp"
+#include "baytree/bart/large_pages.hpp"
 #include "baytree/bart/leaf_numbers.hpp"
 #include "baytree/bart/pass.hpp"
 #include "baytree/bart/sum_leaf.hpp"
@@ -113,7 +114,7 @@ class Backfit final : public TreeSum {
   std::vector<std::uint32_t> by_heaviest_;    // the columns of use, the one that divides best first
 
   std::vector<SumTree> trees_;
-  std::vector<std::uint8_t> numbers_;  // the leaf numbers of every row in every tree
+  std::vector<std::uint8_t, LargePages<std::uint8_t>> numbers_;  // the leaf numbers of every row in every tree
   std::vector<std::uint8_t> changed_;
 
   // The tree before, whose change the residuals have not got yet.
