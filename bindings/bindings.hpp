@@ -21,6 +21,7 @@ void bind_knowledge(nb::module_& module);
 void bind_predict(nb::module_& module);
 void bind_programs(nb::module_& module);
 void bind_slp(nb::module_& module);
+void bind_subset(nb::module_& module);
 void bind_sums(nb::module_& module);
 
 }  // namespace baytree::python

@@ -5,23 +5,16 @@
 #include <nanobind/stl/vector.h>
 
 #include "baytree/chain.hpp"
-#include "baytree/tempering.hpp"
 #include "bindings.hpp"
+#include "tempered.hpp"
 
 namespace baytree::python {
 
 /// What chains over trees have in common, whatever their prior: `Bound` is a tempered chain, of one rung or more.
 template <class Bound>
 void bind_chain_steps(nb::class_<Bound> bound) {
-  const auto released = nb::call_guard<nb::gil_scoped_release>();
-  bound.def("warm_up", &Bound::warm_up, nb::arg("iterations"), nb::arg("threads"), released)
-      .def("end_warm_up", &Bound::end_warm_up)
-      .def("advance", &Bound::advance, nb::arg("iterations"), nb::arg("threads") = 1, released)
-      .def("draw", &Bound::draw, nb::arg("draws"), nb::arg("thin"), nb::arg("threads") = 1, released)
-      .def_prop_ro("rungs", &Bound::size)
-      .def_prop_ro("log_likelihood", [](Bound& self) { return self.cold().log_likelihood(); })
-      .def_prop_ro("log_prior", [](Bound& self) { return self.cold().log_prior(); })
-      .def_prop_ro("turns", [](Bound& self) { return self.cold().mixture().turns; })
+  bind_tempered_steps(bound);
+  bound.def_prop_ro("turns", [](Bound& self) { return self.cold().mixture().turns; })
       .def_prop_ro("accepted", [](Bound& self) { return self.cold().mixture().accepted; })
       .def("take",
            [](Bound& self) {
@@ -30,7 +23,7 @@ void bind_chain_steps(nb::class_<Bound> bound) {
              const bool has_values = !self.cold().values().empty();
              out["statistics"] = to_numpy(std::move(draws.statistics));
              if (has_values) out["value"] = to_numpy(std::move(draws.value));
-             out["tree"] = to_numpy(std::move(draws.tree));
+             out["tree"] = to_numpy(std::move(draws.state));
              out["log_likelihood"] = to_numpy(std::move(draws.log_likelihood));
              out["log_prior"] = to_numpy(std::move(draws.log_prior));
              if (self.size() > 1) out["rung_log_likelihood"] = to_numpy(std::move(draws.rung_log_likelihood));
@@ -61,9 +54,7 @@ void bind_chain_steps(nb::class_<Bound> bound) {
           [](Bound& self, std::size_t rung, std::uint64_t stream, std::vector<std::uint64_t> turns, std::vector<std::uint64_t> accepted) {
             self.rung(rung).restore(ChainPosition{stream, std::move(turns), std::move(accepted)});
           },
-          nb::arg("rung"), nb::arg("stream"), nb::arg("turns"), nb::arg("accepted"))
-      .def("position", &Bound::position)
-      .def("restore_position", [](Bound& self, const TemperingPosition& position) { self.restore(position); }, nb::arg("position"));
+          nb::arg("rung"), nb::arg("stream"), nb::arg("turns"), nb::arg("accepted"));
 }
 
 }  // namespace baytree::python

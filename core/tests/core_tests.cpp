@@ -184,7 +184,7 @@ void test_chain(const Table& table, const Leaf& leaf) {
       }
       chain.draw(50, 3, 2);
       const Draws draws = chain.take();
-      CHECK(draws.tree.size() == 50 && draws.log_prior.size() == 50);
+      CHECK(draws.state.size() == 50 && draws.log_prior.size() == 50);
       CHECK(draws.statistics.size() == (draws.forest.feature.size() + draws.forest.begin.size()) / 2 * leaf.n_statistics());
       const ForestView view{draws.forest.feature, draws.forest.cut, draws.forest.subset, draws.forest.missing_left, draws.forest.rows, draws.forest.begin};
       const Predictor predictor(view, table.design.columns);

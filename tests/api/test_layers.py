@@ -48,6 +48,7 @@ CORE_LAYERS = [
         "bart/soft_leaves",
         "slp/term",
         "bart/large_pages",
+        "subset/evidence",
         "slp/characters",
         "slp/operators",
         "slp/builtins",
@@ -55,10 +56,10 @@ CORE_LAYERS = [
         "slp/data",
         "slp/spelling",
     },
-    {"tree", "slp/problem", "slp/cell", "slp/chance"},
-    {"partition", "forest", "slp/lexer", "bart/soft_gate"},
+    {"tree", "slp/problem", "slp/cell", "slp/chance", "subset/problem"},
+    {"partition", "forest", "slp/lexer", "bart/soft_gate", "subset/factor"},
     {"admissible", "draws", "monotone", "leaf/categorical", "leaf/gaussian", "slp/parser"}
-    | {"bart/sum_trees"}
+    | {"bart/sum_trees", "subset/chain", "subset/enumeration"}
     | {"bart/soft_shares"},
     {"knowledge", "slp/program", "slp/arithmetic", "slp/writer", "slp/store", "bart/code_block"}
     | {"bart/team", "bart/column_weights", "bart/soft_basis", "bart/soft_forest"},

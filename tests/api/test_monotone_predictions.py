@@ -189,7 +189,7 @@ def test_states_of_other_trees_are_refused(posterior: bt.Posterior) -> None:
 
 
 def test_a_noisy_line() -> None:
-    """Where it is known that the mean rises, the prediction does; freely averaged trees follow the noise down as well."""
+    """Where it is known that the mean rises, the prediction does; free trees follow the noise down as well."""
     new = np.column_stack([np.linspace(0, 1, 101), np.full(101, 0.5)])
     falls: dict[str, list[bool]] = {"free": [], "rising": []}
     for seed in range(3):

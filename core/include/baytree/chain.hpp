@@ -25,6 +25,8 @@ struct ChainPosition {
 template <class Leaf>
 class Chain {
  public:
+  using Record = Draws;
+
   /// Starts from a draw of the prior.
   Chain(const Design& design, const Leaf& leaf, GrowTree prior, Mixture mixture, double power, Stream stream, Monotone monotone = {})
       : leaf_(leaf), grower_(design, std::move(prior)), mixture_(std::move(mixture)), power_(power), stream_(stream) {

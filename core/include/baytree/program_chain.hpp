@@ -15,6 +15,8 @@ namespace baytree {
 template <class Leaf>
 class ProgramChain {
  public:
+  using Record = Draws;
+
   /// Starts from a draw of the prior.
   ProgramChain(const Design& design, const TreeProgram& program, const Leaf& leaf, double power, Stream stream)
       : leaf_(leaf), derivation_(std::make_unique<Derivation<Leaf>>(design, program, leaf, power)), stream_(stream) {

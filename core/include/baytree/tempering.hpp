@@ -7,7 +7,6 @@
 #include <utility>
 #include <vector>
 
-#include "baytree/draws.hpp"
 #include "baytree/error.hpp"
 #include "baytree/ladder.hpp"
 #include "baytree/numeric.hpp"
@@ -48,7 +47,7 @@ struct TemperingPosition {
 /// Neighbours are swapped by turns, rungs 0–1, 2–3, … and 1–2, 3–4, …: a tree that has moved on tends to go on in its direction (Okabe et al. 2001), so that it
 /// travels the ladder in a time that grows with its length and not with the square of it (Syed et al. 2022).
 ///
-/// `Rung` is a chain: step, restart, exchange, power, log_likelihood, log_prior, store.
+/// `Rung` is a chain, over trees or what else: step, restart, exchange, power, log_likelihood, log_prior, store, and the `Record` that it stores into.
 template <class Rung>
 class Tempered {
  public:
@@ -105,7 +104,7 @@ class Tempered {
   Rung& cold() { return *rungs_[0]; }
 
   /// The draws recorded since the last call.
-  Draws take() { return std::exchange(draws_, {}); }
+  typename Rung::Record take() { return std::exchange(draws_, {}); }
 
   TemperingPosition position() const {
     TemperingPosition position = position_;
@@ -179,7 +178,7 @@ class Tempered {
       position_.stored = true;
       log_prior_ = cold().log_prior();
     }
-    draws_.tree.push_back(static_cast<std::int64_t>(position_.stored_trees) - 1);
+    draws_.state.push_back(static_cast<std::int64_t>(position_.stored_trees) - 1);
     draws_.log_likelihood.push_back(cold().log_likelihood());
     draws_.log_prior.push_back(log_prior_);
     if (size() > 1) draws_.rung_log_likelihood.insert(draws_.rung_log_likelihood.end(), position_.log_likelihood.begin(), position_.log_likelihood.end());
@@ -253,7 +252,7 @@ class Tempered {
   double power_ = 1.0;
   bool tuning_ = false;
   TemperingPosition position_;
-  Draws draws_;
+  typename Rung::Record draws_;
   double log_prior_ = unknown;  // of the last stored tree
 };
 

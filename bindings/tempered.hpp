@@ -1,0 +1,25 @@
+#pragma once
+
+#include <nanobind/stl/vector.h>
+
+#include "baytree/tempering.hpp"
+#include "bindings.hpp"
+
+namespace baytree::python {
+
+/// What all chains have in common, whatever they are over: `Bound` is a tempered chain, of one rung or more.
+template <class Bound>
+void bind_tempered_steps(nb::class_<Bound>& bound) {
+  const auto released = nb::call_guard<nb::gil_scoped_release>();
+  bound.def("warm_up", &Bound::warm_up, nb::arg("iterations"), nb::arg("threads"), released)
+      .def("end_warm_up", &Bound::end_warm_up)
+      .def("advance", &Bound::advance, nb::arg("iterations"), nb::arg("threads") = 1, released)
+      .def("draw", &Bound::draw, nb::arg("draws"), nb::arg("thin"), nb::arg("threads") = 1, released)
+      .def_prop_ro("rungs", &Bound::size)
+      .def_prop_ro("log_likelihood", [](Bound& self) { return self.cold().log_likelihood(); })
+      .def_prop_ro("log_prior", [](Bound& self) { return self.cold().log_prior(); })
+      .def("position", &Bound::position)
+      .def("restore_position", [](Bound& self, const TemperingPosition& position) { self.restore(position); }, nb::arg("position"));
+}
+
+}  // namespace baytree::python

@@ -1,0 +1,148 @@
+#include "baytree/subset/evidence.hpp"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cmath>
+#include <numbers>
+
+#include "baytree/error.hpp"
+#include "baytree/numeric.hpp"
+
+namespace baytree::subset {
+
+namespace {
+
+// An exact fit leaves this share, so that its likelihood is finite where ν = 0; rounding leaves more.
+constexpr double least_rest = 1e-13;
+// Chebyshev series of this many terms on pieces of the stretched scale that are at most 1 wide.
+constexpr std::size_t terms = 16;
+
+}  // namespace
+
+/// One table a number of columns, made by whoever asks first.
+struct Evidence::Tables {
+  static constexpr std::size_t chunk = 1024;
+  struct Chunk {
+    std::array<std::once_flag, chunk> once;
+    std::array<Table, chunk> table;
+  };
+  std::mutex mutex;
+  std::array<std::atomic<Chunk*>, 64> chunks{};
+  std::vector<std::unique_ptr<Chunk>> owned;
+
+  Chunk& of(std::size_t columns) {
+    const std::size_t which = columns / chunk;
+    if (which >= chunks.size()) throw InputError("too many columns for one model");
+    if (Chunk* found = chunks[which].load(std::memory_order_acquire)) return *found;
+    const std::lock_guard lock(mutex);
+    if (chunks[which].load(std::memory_order_relaxed) == nullptr) {
+      owned.push_back(std::make_unique<Chunk>());
+      chunks[which].store(owned.back().get(), std::memory_order_release);
+    }
+    return *chunks[which].load(std::memory_order_relaxed);
+  }
+};
+
+Evidence::Evidence(CoefficientPrior prior, double parameter, double rows, double freedom, double total)
+    : prior_(prior), parameter_(parameter), rows_(rows), half_(freedom / 2.0), total_(total) {
+  const bool mixed = prior == CoefficientPrior::hyper_g || prior == CoefficientPrior::hyper_gn;
+  const double least = mixed ? 2.0 : 0.0;
+  if (prior != CoefficientPrior::empirical && !(parameter > least && parameter < infinity)) throw InputError("evidence: the prior's parameter is out of range");
+  if (!(rows > 0.0 && rows < infinity && half_ > 0.0 && half_ < infinity && total > 0.0 && total < infinity))
+    throw InputError("evidence: rows, degrees of freedom and the total square must be positive");
+  if (mixed) {
+    pieces_ = static_cast<std::size_t>(std::ceil(stretched(std::log(least_rest))));
+    tables_ = std::make_shared<Tables>();
+  }
+}
+
+double Evidence::log_marginal(std::size_t columns, double explained, double log_determinant) const {
+  const double q = static_cast<double>(columns), share = std::clamp(explained / total_, 0.0, 1.0 - least_rest), rest = 1.0 - share;
+  switch (prior_) {
+    case CoefficientPrior::fixed:
+      return -q / 2.0 * std::log1p(parameter_) - half_ * std::log1p(-parameter_ / (1.0 + parameter_) * share);
+    case CoefficientPrior::empirical: {
+      // With u = 1/(1+c) this is (q/2) log u − E log(1 − R + uR), largest at q (1 − R) / (R (2E − q)).
+      const double left = share * (2.0 * half_ - q), u = left > q * rest ? q * rest / left : 1.0;
+      return columns == 0 ? 0.0 : q / 2.0 * std::log(u) - half_ * std::log(rest + u * share);
+    }
+    case CoefficientPrior::hyper_g:
+    case CoefficientPrior::hyper_gn:
+      return columns == 0 ? 0.0 : integrated(columns, std::log(rest));
+    case CoefficientPrior::ridge:
+      break;
+  }
+  return -(log_determinant + q * std::log(parameter_)) / 2.0 - half_ * std::log(rest);
+}
+
+/// For a fit that leaves little, the integral grows by this power of what is left.
+double Evidence::slope(std::size_t columns) const { return std::max(0.0, half_ - (static_cast<double>(columns) + parameter_) / 2.0 + 1.0); }
+
+/// Where the first columns explain something the integral turns within 1/E; a logarithmic scale shows that as wide as all else.
+double Evidence::stretched(double log_rest) const { return std::log1p(-half_ * log_rest); }
+
+double Evidence::integrated(std::size_t columns, double log_rest) const {
+  Tables::Chunk& chunk = tables_->of(columns);
+  const std::size_t at = columns % Tables::chunk;
+  std::call_once(chunk.once[at], [&] { chunk.table[at] = table(columns); });
+  const double z = stretched(log_rest);
+  const std::size_t piece = std::min(static_cast<std::size_t>(z), pieces_ - 1);
+  const double x = 2.0 * (z - static_cast<double>(piece)) - 1.0;
+  const double* series = chunk.table[at].data() + piece * terms;
+  double next = 0.0, after = 0.0;  // Clenshaw's recurrence
+  for (std::size_t k = terms - 1; k > 0; --k) {
+    const double value = series[k] + 2.0 * x * next - after;
+    after = next;
+    next = value;
+  }
+  return series[0] + x * next - after - slope(columns) * log_rest;
+}
+
+Evidence::Table Evidence::table(std::size_t columns) const {
+  Table series(pieces_ * terms);
+  std::array<double, terms> value;
+  for (std::size_t piece = 0; piece < pieces_; ++piece) {
+    for (std::size_t i = 0; i < terms; ++i) {
+      const double x = std::cos(std::numbers::pi * (static_cast<double>(i) + 0.5) / terms);
+      const double log_rest = -std::expm1(static_cast<double>(piece) + (x + 1.0) / 2.0) / half_;
+      value[i] = integral(columns, log_rest) + slope(columns) * log_rest;
+    }
+    for (std::size_t k = 0; k < terms; ++k) {
+      double sum = 0.0;
+      for (std::size_t i = 0; i < terms; ++i) sum += value[i] * std::cos(std::numbers::pi * static_cast<double>(k) * (static_cast<double>(i) + 0.5) / terms);
+      series[piece * terms + k] = sum * (k == 0 ? 1.0 : 2.0) / terms;
+    }
+  }
+  return series;
+}
+
+/// log ∫ (1+g)^(E−q/2) (1 + g rest)^(−E) p(g) dg, by the trapezoidal rule in s = log g.
+double Evidence::integral(std::size_t columns, double log_rest) const {
+  const double q = static_cast<double>(columns), a = parameter_, scale = prior_ == CoefficientPrior::hyper_gn ? rows_ : 1.0;
+  const double log_scale = std::log(scale);
+  // log(1 + e^s) that neither overflows nor loses what is small.
+  const auto softplus = [](double s) { return s > 0.0 ? s + std::log1p(std::exp(-s)) : std::log1p(std::exp(s)); };
+  const auto log_term = [&](double s) {
+    return s + (half_ - q / 2.0) * softplus(s) - half_ * softplus(s + log_rest) - a / 2.0 * softplus(s - log_scale) + std::log((a - 2.0) / 2.0) - log_scale;
+  };
+  // The integrand has one peak, no narrower than 1/sqrt(q/2).
+  const double step = 0.4 / std::sqrt(std::max(1.0, q / 2.0));
+  double low = -60.0, high = 60.0 - log_rest + log_scale;
+  while (high - low > step) {  // the peak, where the term rises no more
+    const double middle = (low + high) / 2.0;
+    (log_term(middle + 1e-4) > log_term(middle - 1e-4) ? low : high) = middle;
+  }
+  const double peak = low, largest = log_term(peak);
+  double sum = 1.0;
+  constexpr double negligible = -40.0;
+  for (const double direction : {-1.0, 1.0})
+    for (double k = 1.0;; k += 1.0) {
+      const double term = log_term(peak + direction * k * step) - largest;
+      if (term < negligible) break;
+      sum += std::exp(term);
+    }
+  return largest + std::log(sum * step);
+}
+
+}  // namespace baytree::subset
