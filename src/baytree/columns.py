@@ -88,11 +88,15 @@ class Column:
         cells = cells_of(self.name, values)
         if self.kind == "categorical":
             return self._level_codes(cells)
-        if cells.kind == "categorical":
-            cells = self._from_text(cells)
-        codes = np.searchsorted(self.cuts, cells.values, side="left").astype(np.uint32)
-        codes[cells.missing] = self.missing_code
+        numbers = self.numbers(cells)
+        codes = np.searchsorted(self.cuts, numbers, side="left").astype(np.uint32)
+        codes[np.isnan(numbers)] = self.missing_code
         return codes
+
+    def numbers(self, values: Any) -> np.ndarray:
+        """The values of a numeric or boolean column as ``float64``, NaN where missing; text is refused."""
+        cells = cells_of(self.name, values)
+        return (self._from_text(cells) if cells.kind == "categorical" else cells).values
 
     def cut_at(self, threshold: float) -> int:
         """The cut that divides the observed numbers as ``x <= threshold`` does.
@@ -184,7 +188,8 @@ def learn_column(name: str, cells: Cells, *, declared_categorical: bool, max_cut
         Treat numbers as labels, and do not warn of text that is mostly numbers. A boolean column stays boolean: its
         rules are the same either way.
     max_cuts : int or None
-        The most cuts of a numeric column; None for as many as its values and 16-bit codes allow.
+        The most cuts of a numeric column; None for as many as its values and 16-bit codes allow. With 0, for models
+        that take numbers as they are, a boolean column has none either.
 
     Returns
     -------
@@ -197,6 +202,8 @@ def learn_column(name: str, cells: Cells, *, declared_categorical: bool, max_cut
             warn_of_odd_cells(name, cells, "declare it categorical")
         levels, pooled = _levels(name, cells)
         return Column(name, "categorical", no_cuts, levels, has_missing, pooled)
+    if max_cuts == 0:
+        return Column(name, cells.kind, no_cuts, has_missing=has_missing)
     if cells.kind == "boolean":
         return Column(name, "boolean", np.array([0.5]), has_missing=has_missing, lowest=(0.0, 1.0))
     most = MAX_CODES - 1 - has_missing

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import combinations
 from typing import Any
 
 import numpy as np
 
-from .cells import has_categorical_type, plain_array
 from .columns import MAX_CODES, Column, learn_column
-from .errors import InputError, did_you_mean, unknown_choice
-from .files import require_unique
-from .response import Response, Task, learn_offset, learn_response, learn_weight, response_vector
-from .tables import Table, table_of
+from .errors import InputError
+from .response import Response, Task
+from .training import Training, matched_columns, training_of_arrays, training_of_table
 from .words import counted
 
 __all__ = ["Column", "Design", "Response", "Schema", "make_design", "read"]
@@ -63,26 +62,11 @@ class Schema:
         numpy.ndarray
             ``uint32`` codes, shape (rows, columns).
         """
-        source = table_of(table, text=[column.name for column in self.columns if column.kind == "categorical"])
-        positions = self._positions(source)
-        codes = np.empty((source.rows, len(self.columns)), dtype=np.uint32)
-        for j, (column, position) in enumerate(zip(self.columns, positions, strict=True)):
-            codes[:, j] = column.encode(source.raw(position))
+        rows, values = matched_columns(table, self.columns, self.named)
+        codes = np.empty((rows, len(self.columns)), dtype=np.uint32)
+        for j, (column, cells) in enumerate(zip(self.columns, values, strict=True)):
+            codes[:, j] = column.encode(cells)
         return codes
-
-    def _positions(self, source: Table) -> Sequence[int]:
-        if self.named and source.named:
-            absent = [name for name in self.names if name not in source.names]
-            if absent:
-                lines = [f"no column {name!r}.{did_you_mean(name, source.names)}" for name in absent]
-                raise InputError(" ".join([*lines, f"The table has: {', '.join(source.names)}"]))
-            return [source.position(name) for name in self.names]
-        if len(source.names) != len(self.columns):
-            raise InputError(
-                f"X has {len(source.names)} features, but baytree is expecting {len(self.columns)} features as input: "
-                f"{_listed(self.names)}"
-            )
-        return range(len(self.columns))
 
     def to_dict(self) -> dict[str, Any]:
         """The schema as JSON-safe values, exact to the last bit."""
@@ -154,25 +138,47 @@ class Design:
 
     def describe(self) -> str:
         """The table in words: rows, columns by kind, missing values and the response."""
-        kinds = Counter(column.kind for column in self.columns)
-        missing = {
-            column.name: int(np.count_nonzero(codes == column.missing_code))
+        missing = [
+            int(np.count_nonzero(codes == column.missing_code)) if column.has_missing else 0
             for column, codes in zip(self.columns, self.codes, strict=True)
-            if column.has_missing
-        }
-        lines = [
-            counted(self.rows, "row") + ("" if self.weight is None else f", total weight {self.weight.sum():g}"),
-            f"{counted(len(self.columns), 'column')}: " + ", ".join(f"{count} {kind}" for kind, count in kinds.items()),
-            "missing values: " + (", ".join(f"{name} {count:,}" for name, count in missing.items()) or "none"),
-            f"response {self.response.name!r} ({self.response.task}): {self._describe_response()}",
         ]
-        return "\n".join(lines)
+        return described(self.columns, missing, self.response, self.y, self.weight)
 
-    def _describe_response(self) -> str:
-        if self.classes is None:
-            return f"mean {self.y.mean():.4g}, sd {self.y.std(ddof=1):.4g}, {self.y.min():g} to {self.y.max():g}"
-        counts = np.bincount(self.y, minlength=len(self.classes))
-        return ", ".join(f"{label} {count:,}" for label, count in zip(self.classes, counts, strict=True))
+    def fingerprint(self) -> str:
+        """A short hash of the schema, the codes, the response and the weights."""
+        return hashed(self.schema.to_dict(), *self.codes, self.y, self.weight, self.offset)
+
+
+def described(
+    columns: Sequence[Column], missing: Sequence[int], response: Response, y: np.ndarray, weight: np.ndarray | None
+) -> str:
+    """A table in words: rows, columns by kind, missing values by column and the response."""
+    kinds = Counter(column.kind for column in columns)
+    lacking = [f"{column.name} {count:,}" for column, count in zip(columns, missing, strict=True) if count]
+    return "\n".join(
+        [
+            counted(len(y), "row") + ("" if weight is None else f", total weight {weight.sum():g}"),
+            f"{counted(len(columns), 'column')}: " + ", ".join(f"{count} {kind}" for kind, count in kinds.items()),
+            "missing values: " + (", ".join(lacking) or "none"),
+            f"response {response.name!r} ({response.task}): {_described_response(response, y)}",
+        ]
+    )
+
+
+def _described_response(response: Response, y: np.ndarray) -> str:
+    if response.classes is None:
+        return f"mean {y.mean():.4g}, sd {y.std(ddof=1):.4g}, {y.min():g} to {y.max():g}"
+    counts = np.bincount(y, minlength=len(response.classes))
+    return ", ".join(f"{label} {count:,}" for label, count in zip(response.classes, counts, strict=True))
+
+
+def hashed(record: dict[str, Any], *arrays: np.ndarray | None) -> str:
+    """A short hash of JSON-safe values and of the bytes of arrays, those that are None left out."""
+    digest = hashlib.blake2b(json.dumps(record).encode(), digest_size=8)
+    for array in arrays:
+        if array is not None:
+            digest.update(np.ascontiguousarray(array).data)
+    return digest.hexdigest()
 
 
 def require_design(design: Any) -> None:
@@ -220,32 +226,11 @@ def read(
     -------
     Design
     """
-    categorical, drop = _name_set(categorical), _name_set(drop)
-    table = table_of(source, text=categorical)
-    if not table.named:
-        raise InputError("read() takes a file or a data frame with named columns; give arrays to an estimator's fit")
-    named = {"target": target, "weight": weight, "offset": offset}
-    others = {name for name in named.values() if name is not None}
-    for name in (*sorted(others), *sorted(categorical), *sorted(drop)):
-        table.position(name)
-    for (first, one), (second, other) in combinations(named.items(), 2):
-        if one is not None and one == other:
-            raise InputError(f"column {one!r} cannot be both {first} and {second}; name two columns")
-    for option, chosen in (("drop", drop), ("categorical", categorical)):
-        if chosen & others:
-            taken = _listed(sorted(chosen & others))
-            raise InputError(f"{option} names {taken}, the target, weight or offset; remove it")
-    return _design(
-        table,
-        positions=[i for i, name in enumerate(table.names) if name not in others | drop],
-        y=table.raw(table.position(target)),
-        target=target,
-        task=task,
-        weight=None if weight is None else (weight, table.raw(table.position(weight))),
-        offset=None if offset is None else (offset, table.raw(table.position(offset))),
-        categorical=categorical,
-        max_cuts=max_cuts,
+    _require_max_cuts(max_cuts)
+    training = training_of_table(
+        source, target, task=task, weight=weight, offset=offset, categorical=categorical, drop=drop
     )
+    return _design(training, max_cuts)
 
 
 def make_design(
@@ -288,72 +273,28 @@ def make_design(
     -------
     Design
     """
-    table = table_of(X)
-    if names is not None:
-        if len(names) != len(table.names):
-            raise InputError(
-                f"{counted(len(names), 'name')} for {counted(len(table.names), 'column')}; give one for each column"
-            )
-        require_unique(names)
-        table = Table(tuple(names), table.rows, True, table.raw)
-    _require_shape(table.rows, len(table.names))
-    return _design(
-        table,
-        positions=range(len(table.names)),
-        y=response_vector(y),
-        target=target,
-        task=task,
-        weight=None if sample_weight is None else ("sample_weight", sample_weight),
-        offset=None if offset is None else ("offset", offset),
-        categorical=_categorical_names(categorical_features, table.names),
-        max_cuts=max_cuts,
-    )
-
-
-def _design(
-    table: Table,
-    *,
-    positions: Sequence[int],
-    y: Any,
-    target: str,
-    task: Task,
-    weight: tuple[str, Any] | None,
-    offset: tuple[str, Any] | None,
-    categorical: Collection[str],
-    max_cuts: int | None,
-) -> Design:
-    _require_shape(table.rows, len(positions))
     _require_max_cuts(max_cuts)
-    if task == "auto" and has_categorical_type(y):
-        task = "classification"
-    y = plain_array(target, y)
-    if len(y) != table.rows:
-        raise InputError(f"X and y have inconsistent numbers of samples: {table.rows:,} and {len(y):,}; align them")
-    weights = None if weight is None else learn_weight(*weight, table.rows)
-    kept = slice(None) if weights is None or weights.all() else weights > 0
-    y = y[kept]
-    if len(y) < 2:
-        raise InputError(f"{len(y)} sample of positive weight; at least 2 rows are needed")
-    response, y = learn_response(target, y, task)
+    training = training_of_arrays(
+        X,
+        y,
+        task=task,
+        names=names,
+        target=target,
+        sample_weight=sample_weight,
+        offset=offset,
+        categorical_features=categorical_features,
+    )
+    return _design(training, max_cuts)
+
+
+def _design(training: Training, max_cuts: int | None) -> Design:
     columns, codes = [], []
-    for position in positions:
-        cells = table.cells(position)[kept]
-        name = table.names[position]
-        declared = name in categorical or has_categorical_type(table.raw(position))
+    for name, cells, declared in training.predictors():
         column = learn_column(name, cells, declared_categorical=declared, max_cuts=max_cuts)
         columns.append(column)
         codes.append(column.encode(cells).astype(np.uint8 if column.n_codes <= 256 else np.uint16))
-    if weights is not None:
-        weights = None if (weights[kept] == 1).all() else np.ascontiguousarray(weights[kept])
-    added = None if offset is None else np.ascontiguousarray(learn_offset(*offset, table.rows)[kept])
-    return Design(Schema(tuple(columns), response, table.named), tuple(codes), np.ascontiguousarray(y), weights, added)
-
-
-def _require_shape(rows: int, width: int) -> None:
-    if width == 0:
-        raise InputError(f"0 feature(s) (shape=({rows}, 0)) while a minimum of 1 is required; add a predictor column")
-    if rows < 2:
-        raise InputError(f"{rows} sample{'s' if rows == 0 else ''}; at least 2 rows are needed")
+    schema = Schema(tuple(columns), training.response, training.named)
+    return Design(schema, tuple(codes), training.y, training.weight, training.offset)
 
 
 def _require_max_cuts(max_cuts: int | None) -> None:
@@ -362,33 +303,3 @@ def _require_max_cuts(max_cuts: int | None) -> None:
     whole = isinstance(max_cuts, (int, np.integer)) and not isinstance(max_cuts, bool)
     if not whole or not 1 <= max_cuts < MAX_CODES:
         raise InputError(f"max_cuts={max_cuts!r}; choose a whole number from 1 to {MAX_CODES - 1:,}, or None for all")
-
-
-def _name_set(names: str | Iterable[str]) -> frozenset[str]:
-    return frozenset([names] if isinstance(names, str) else names)
-
-
-def _categorical_names(features: Any, names: tuple[str, ...]) -> frozenset[str]:
-    """The columns that scikit-learn's `categorical_features` points at."""
-    if features is None or (isinstance(features, str) and features == "from_dtype"):
-        return frozenset()
-    chosen = np.atleast_1d(np.asarray(features))
-    if chosen.dtype.kind == "b":
-        if chosen.shape != (len(names),):
-            raise InputError(f"categorical_features: mask of shape {chosen.shape} for {len(names)} columns")
-        chosen = np.flatnonzero(chosen)
-    if chosen.dtype.kind in "iu":
-        outside = chosen[(chosen < 0) | (chosen >= len(names))]
-        if outside.size:
-            raise InputError(f"categorical_features: no column {outside[0]}; positions go from 0 to {len(names) - 1}")
-        return frozenset(names[i] for i in chosen)
-    if chosen.size == 0:
-        return frozenset()
-    for name in chosen.tolist():
-        if name not in names:
-            raise unknown_choice("column", name, names)
-    return frozenset(chosen.tolist())
-
-
-def _listed(names: Iterable[str]) -> str:
-    return ", ".join(map(repr, names))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import math
 import os
 import signal
@@ -14,8 +12,6 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any, overload
-
-import numpy as np
 
 from .agreement import training_rows
 from .bart_model import BART
@@ -105,7 +101,7 @@ def sample(  # type: ignore[misc]
         warnings.warn(line, stacklevel=2)
     tempering = Tempering(temperatures, ladder, swap_every)
     plan = Plan(
-        int(chains), int(warmup), int(draws), int(thin), seed, design.rows, fingerprint(design), **vars(tempering)
+        int(chains), int(warmup), int(draws), int(thin), seed, design.rows, design.fingerprint(), **vars(tempering)
     )
     run = _Run(model, design, plan, threads, progress)
     if start is not None:
@@ -237,22 +233,13 @@ def resume(
     return run.complete()
 
 
-def fingerprint(design: Design) -> str:
-    """A short hash of the schema, the codes, the response and the weights."""
-    digest = hashlib.blake2b(json.dumps(design.schema.to_dict()).encode(), digest_size=8)
-    for array in (*design.codes, design.y, design.weight, design.offset):
-        if array is not None:
-            digest.update(np.ascontiguousarray(array).data)
-    return digest.hexdigest()
-
-
 class _Run:
     """Chains on their way through warm-up and draws."""
 
     def __init__(self, model: Model, design: Design, plan: Plan, threads: int | None, progress: bool) -> None:
         if threads is not None:
             require_whole("threads", threads, 1)
-        if plan.data != fingerprint(design):
+        if plan.data != design.fingerprint():
             raise InputError("these are not the data that the draws came from; give the same table and max_cuts")
         self.model, self.schema, self.plan = model, design.schema, plan
         self.watched = training_rows(design)

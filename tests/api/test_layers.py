@@ -16,6 +16,7 @@ PYTHON_LAYERS = [
     {"errors", "words", "_core", "robot_arm"},
     {"files", "cells", "storage", "diagnostics", "progress", "tempering"},
     {"tables", "columns", "response", "verdict", "evidence"},
+    {"training"},
     {"data"},
     {"knowledge", "plan"},
     {"datasets", "native", "proposals", "leaves", "trees"},
