@@ -18,7 +18,7 @@ PYTHON_LAYERS = [
     {"tables", "columns", "response", "verdict", "evidence"},
     {"training"},
     {"data"},
-    {"knowledge", "plan"},
+    {"knowledge", "plan", "subset"},
     {"datasets", "native", "proposals", "leaves", "trees"},
     {"prior_draws", "sketch_text", "sums"},
     {"priors", "sketches", "discovery"},

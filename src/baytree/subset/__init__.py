@@ -1,0 +1,1 @@
+"""Subset selection in the linear model: every subset's probability."""
