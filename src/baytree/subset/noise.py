@@ -1,0 +1,100 @@
+"""The prior of the noise of a linear model, calibrated from the data."""
+
+from __future__ import annotations
+
+from math import expm1, inf, log
+from typing import Any, Literal
+
+from ..errors import InputError, is_number
+from .design import LinearDesign
+from .standard import Standard, standardise
+
+# A column whose other columns leave less than this share of its square counts as dependent on them.
+DEPENDENT = 1e-8
+# The least share of the response's variance that counts as noise: a fit that leaves less is exact.
+LEAST_SHARE = 1e-6
+# The share that counts as noise where rows are too few for a full fit.
+UNKNOWN_SHARE = 0.5
+
+
+def calibrated(
+    design: LinearDesign, nu: float = 3.0, scale: float | Literal["auto"] = "auto", *, intercept: bool = True
+) -> tuple[float, float]:
+    """ν and λ of the noise's prior, ``σ² ~ IG(ν/2, νλ/2)``, which says that ``νλ/σ² ~ χ²_ν``.
+
+    λ is a guess of σ², and ν the number of rows that the guess is worth. Under ``"auto"`` λ is calibrated as Chipman,
+    George and McCulloch suggest [1]_: the residual variance of the fit of all columns, σ²_FULL, and that of the empty
+    model, σ²_Y, are rough under- and over-estimates of σ², and the interval between them gets the most probability that
+    it can. With a and b for its ends, dP(a < σ² < b)/dλ is 0 where the density of log σ² is the same at both:
+    ``(λ/a)^(ν/2) exp(−νλ/2a) = (λ/b)^(ν/2) exp(−νλ/2b)``. Hence
+
+    ``λ = log(b/a) / (1/a − 1/b)``
+
+    whatever ν; it lies between a and √(ab).
+
+    Where there are no more rows than columns, a full fit says nothing about the noise, and half of σ²_Y is the
+    under-estimate: signal and noise are taken to be alike. A fit that is exact has rows enough to say that there is
+    next to no noise; then a millionth of σ²_Y is.
+
+    Parameters
+    ----------
+    design : LinearDesign
+        The table. The noise of a row of weight w has variance σ²/w.
+    nu : float
+        ν, 0 or more; 0 is the improper limit p(σ²) ∝ 1/σ², for which λ does not matter.
+    scale : float or "auto"
+        λ, in the squared units of the response.
+    intercept : bool
+        Whether the model has an intercept.
+
+    Returns
+    -------
+    nu, scale : float
+        λ is 0 where ν is.
+
+    References
+    ----------
+    .. [1] Chipman, George and McCulloch (2012), Structure discovery, §2.1.
+    """
+    if not is_number(nu) or not 0 <= nu < inf:
+        raise InputError(f"nu={nu!r}: choose 0 or more")
+    _require_scale(scale)
+    if nu == 0:
+        return 0.0, 0.0
+    if scale != "auto":
+        return float(nu), float(scale)
+    standard = standardise(design, intercept=intercept)
+    empty = design.rows / standard.freedom
+    found = best_scale(_full_variance(standard, empty), empty) * standard.unit * standard.unit
+    if not 0 < found < inf:
+        raise InputError(
+            f"column {design.response.name!r}: its values spread by about {standard.unit:.3g}, whose square is out of "
+            "range; rescale it"
+        )
+    return float(nu), found
+
+
+def best_scale(low: float, high: float) -> float:
+    """The λ that gives most probability to σ² between two numbers."""
+    distance = log(high / low)
+    return high * distance / expm1(distance) if distance else high
+
+
+def _full_variance(standard: Standard, empty: float) -> float:
+    """σ²_FULL in standard units, where the empty model has σ²_Y."""
+    matrix = standard.matrix[:, standard.varies]
+    if standard.freedom <= matrix.shape[1]:
+        return UNKNOWN_SHARE * empty
+    from scipy.linalg import lapack, solve_triangular
+
+    # Where the next column is always the one that the others leave most of, all that depend on others come last.
+    factor, order, rank, _ = lapack.dpstrf(matrix.T @ matrix, tol=DEPENDENT * len(matrix))
+    matrix, factor = matrix[:, order[:rank] - 1], factor[:rank, :rank]
+    coefficients = solve_triangular(factor, solve_triangular(factor, matrix.T @ standard.y, trans="T"))
+    residual = standard.y - matrix @ coefficients
+    return max(float(residual @ residual) / (standard.freedom - rank), LEAST_SHARE * empty)
+
+
+def _require_scale(scale: Any) -> None:
+    if scale != "auto" and (not is_number(scale) or not 0 < scale < inf):
+        raise InputError(f"scale={scale!r}: choose a positive number, or 'auto'")
