@@ -17,6 +17,14 @@ void list_models(nb::dict& out, subset::ListedModels models, const char* word) {
   put("log_prior", to_numpy(std::move(models.log_prior)));
 }
 
+void give_coefficients(nb::dict& out, std::vector<double> mean, subset::CoefficientDraws given) {
+  out["mean"] = to_numpy(std::move(mean));
+  out["coefficient"] = to_numpy(std::move(given.coefficient));
+  out["sigma"] = to_numpy(std::move(given.sigma));
+  out["level"] = to_numpy(std::move(given.level));
+  out["shrinkage"] = to_numpy(std::move(given.shrinkage));
+}
+
 }  // namespace
 
 void bind_subset(nb::module_& module) {
@@ -30,7 +38,8 @@ void bind_subset(nb::module_& module) {
   nb::class_<subset::Evidence>(module, "Evidence")
       .def(nb::init<CoefficientPrior, double, double, double, double>(), nb::arg("prior"), nb::arg("parameter"), nb::arg("rows"), nb::arg("freedom"),
            nb::arg("total"))
-      .def("log_marginal", &subset::Evidence::log_marginal, nb::arg("columns"), nb::arg("explained"), nb::arg("log_determinant") = 0.0);
+      .def("log_marginal", &subset::Evidence::log_marginal, nb::arg("columns"), nb::arg("explained"), nb::arg("log_determinant") = 0.0)
+      .def("mean_shrinkage", &subset::Evidence::mean_shrinkage, nb::arg("columns"), nb::arg("explained"));
 
   nb::class_<subset::Problem>(module, "SubsetProblem")
       .def(
@@ -96,6 +105,7 @@ void bind_subset(nb::module_& module) {
              out["model"] = to_numpy(std::move(draws.state));
              out["log_likelihood"] = to_numpy(std::move(draws.log_likelihood));
              out["log_prior"] = to_numpy(std::move(draws.log_prior));
+             give_coefficients(out, std::move(draws.mean), std::move(draws.given));
              if (self.size() > 1) out["rung_log_likelihood"] = to_numpy(std::move(draws.rung_log_likelihood));
              return out;
            })
@@ -112,10 +122,10 @@ void bind_subset(nb::module_& module) {
 
   module.def(
       "enumerate_subsets",
-      [](const subset::Problem& problem, std::size_t most, const Array<double>& quantiles) {
+      [](const subset::Problem& problem, std::size_t most, const Array<double>& quantiles, std::uint64_t seed) {
         subset::Enumeration found = [&] {
           nb::gil_scoped_release release;
-          return subset::enumerate(problem, most, span_of(quantiles));
+          return subset::enumerate(problem, most, span_of(quantiles), Stream(seed, Role::chain, 0));
         }();
         nb::dict out;
         out["log_total"] = found.log_total;
@@ -123,9 +133,10 @@ void bind_subset(nb::module_& module) {
         out["sizes"] = to_numpy(std::move(found.sizes));
         list_models(out, std::move(found.top), "");
         list_models(out, std::move(found.drawn), "drawn_");
+        give_coefficients(out, std::move(found.mean), std::move(found.given));
         return out;
       },
-      nb::arg("problem"), nb::arg("most"), nb::arg("quantiles").noconvert());
+      nb::arg("problem"), nb::arg("most"), nb::arg("quantiles").noconvert(), nb::arg("seed") = 0);
 }
 
 }  // namespace baytree::python

@@ -60,9 +60,10 @@ CORE_LAYERS = [
     {"tree", "slp/problem", "slp/cell", "slp/chance", "subset/problem"},
     {"partition", "forest", "slp/lexer", "bart/soft_gate", "subset/factor"},
     {"admissible", "draws", "monotone", "leaf/categorical", "leaf/gaussian", "slp/parser"}
-    | {"bart/sum_trees", "subset/chain", "subset/enumeration"}
+    | {"bart/sum_trees", "subset/coefficients"}
     | {"bart/soft_shares"},
-    {"knowledge", "slp/program", "slp/arithmetic", "slp/writer", "slp/store", "bart/code_block"}
+    {"subset/chain", "subset/enumeration"}
+    | {"knowledge", "slp/program", "slp/arithmetic", "slp/writer", "slp/store", "bart/code_block"}
     | {"bart/team", "bart/column_weights", "bart/soft_basis", "bart/soft_forest"},
     {"prior/node_rules", "prior/path", "bart/sum_kernel", "bart/leaf_numbers", "bart/latent", "bart/soft_kernel"},
     {"prior/grow_tree", "prior/node_table", "slp/lint", "slp/library", "bart/sum_predictor"},

@@ -47,7 +47,8 @@ struct TemperingPosition {
 /// Neighbours are swapped by turns, rungs 0–1, 2–3, … and 1–2, 3–4, …: a tree that has moved on tends to go on in its direction (Okabe et al. 2001), so that it
 /// travels the ladder in a time that grows with its length and not with the square of it (Syed et al. 2022).
 ///
-/// `Rung` is a chain, over trees or what else: step, restart, exchange, power, log_likelihood, log_prior, store, and the `Record` that it stores into.
+/// `Rung` is a chain, over trees or what else: step, restart, exchange, power, log_likelihood, log_prior, store, and the `Record` that it stores
+/// into; one that has something to say of every draw has note as well.
 template <class Rung>
 class Tempered {
  public:
@@ -181,6 +182,7 @@ class Tempered {
     draws_.state.push_back(static_cast<std::int64_t>(position_.stored_trees) - 1);
     draws_.log_likelihood.push_back(cold().log_likelihood());
     draws_.log_prior.push_back(log_prior_);
+    if constexpr (requires { cold().note(draws_); }) cold().note(draws_);
     if (size() > 1) draws_.rung_log_likelihood.insert(draws_.rung_log_likelihood.end(), position_.log_likelihood.begin(), position_.log_likelihood.end());
   }
 

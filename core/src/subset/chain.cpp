@@ -286,6 +286,7 @@ void Chain::store(Draws& draws) const {
   for (Unit unit = 0; unit < in_.size(); ++unit)
     if (in_[unit]) draws.unit.push_back(unit);
   draws.begin.push_back(static_cast<std::int64_t>(draws.unit.size()));
+  append_means(*problem_, factor_, draws.mean);
 }
 
 void exchange(Chain& a, Chain& b) {

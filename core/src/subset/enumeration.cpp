@@ -7,7 +7,6 @@
 
 #include "baytree/error.hpp"
 #include "baytree/numeric.hpp"
-#include "baytree/subset/factor.hpp"
 
 namespace baytree::subset {
 
@@ -156,7 +155,7 @@ class Walk {
       before_product_.resize(std::max(before_product_.size(), m));
       before_product_[i] = product / root;
       below.explained += before_product_[i] * before_product_[i];
-      below.log_determinant += std::log(pivot);
+      if (problem_.evidence.ridge() > 0.0) below.log_determinant += std::log(pivot);
       double* left = below.left.data();
       for (std::size_t j = 0; j < from; ++j) {
         for (std::size_t k = 0; k <= j; ++k) *left++ -= row[j] * row[k];
@@ -207,7 +206,7 @@ void append(ListedModels& models, const Problem& problem, const Listed& model) {
 
 }  // namespace
 
-Enumeration enumerate(const Problem& problem, std::size_t most, std::span<const double> quantiles) {
+Enumeration enumerate(const Problem& problem, std::size_t most, std::span<const double> quantiles, Stream stream) {
   const std::size_t n = problem.free_units.size();
   for (std::size_t i = 0; i < quantiles.size(); ++i)
     if (!(quantiles[i] >= 0.0 && quantiles[i] < 1.0) || (i > 0 && quantiles[i] < quantiles[i - 1])) throw InputError("quantiles must ascend from 0 to below 1");
@@ -262,6 +261,13 @@ Enumeration enumerate(const Problem& problem, std::size_t most, std::span<const 
     }
   });
   for (; next < quantiles.size(); ++next) append(found.drawn, problem, last);
+  Factor factor(problem);
+  for (std::size_t i = 0; i < quantiles.size(); ++i) {
+    factor.clear();
+    for (std::int64_t k = found.drawn.begin[i]; k < found.drawn.begin[i + 1]; ++k) factor.enter(found.drawn.unit[static_cast<std::size_t>(k)]);
+    append_means(problem, factor, found.mean);
+    draw_coefficients(problem, factor, stream, found.given);
+  }
   return found;
 }
 

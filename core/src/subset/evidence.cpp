@@ -44,14 +44,82 @@ struct Evidence::Tables {
   }
 };
 
+/// (1+g)^(E−q/2) (1 + g rest)^(−E) p(g) as a density of s = log g. It has one peak, no narrower than 1/sqrt(q/2).
+struct Evidence::Integrand {
+  double half, q, a, log_rest, log_scale;
+  double step, peak, largest;  // the latter on a grid of such steps
+
+  Integrand(const Evidence& evidence, std::size_t columns, double log_of_rest)
+      : half(evidence.half_),
+        q(static_cast<double>(columns)),
+        a(evidence.parameter_),
+        log_rest(log_of_rest),
+        log_scale(evidence.prior_ == CoefficientPrior::hyper_gn ? std::log(evidence.rows_) : 0.0),
+        step(0.4 / std::sqrt(std::max(1.0, q / 2.0))) {
+    double low = -60.0, high = 60.0 - log_rest + log_scale;
+    while (high - low > 1e-6) {  // where it rises no more
+      const double middle = (low + high) / 2.0;
+      (rise(middle) > 0.0 ? low : high) = middle;
+    }
+    peak = low;
+    largest = log_density(peak);
+  }
+
+  double log_density(double s) const {
+    // log(1 + e^s) that neither overflows nor loses what is small.
+    const auto softplus = [](double x) { return x > 0.0 ? x + std::log1p(std::exp(-x)) : std::log1p(std::exp(x)); };
+    return s + (half - q / 2.0) * softplus(s) - half * softplus(s + log_rest) - a / 2.0 * softplus(s - log_scale) + std::log((a - 2.0) / 2.0) - log_scale;
+  }
+  double rise(double s) const {
+    const auto logistic = [](double x) { return 1.0 / (1.0 + std::exp(-x)); };
+    return 1.0 + (half - q / 2.0) * logistic(s) - half * logistic(s + log_rest) - a / 2.0 * logistic(s - log_scale);
+  }
+
+  /// Calls visit(s, density / largest) on the grid, as far as it is not negligible: first the peak, then down from it, then up.
+  template <class Visit>
+  void each(Visit visit) const {
+    constexpr double negligible = -40.0;
+    visit(peak, 1.0);
+    for (const double direction : {-1.0, 1.0})
+      for (double k = 1.0;; k += 1.0) {
+        const double s = peak + direction * k * step, log_term = log_density(s) - largest;
+        if (log_term < negligible) break;
+        visit(s, std::exp(log_term));
+      }
+  }
+
+  /// By rejection: between two points of the grid the density is at most that of the one nearer to the peak.
+  double draw(Stream& stream) const {
+    std::vector<double> from, height;
+    each([&](double s, double term) {
+      if (s <= peak) {
+        from.push_back(s - step);
+        height.push_back(term);
+      }
+      if (s >= peak) {
+        from.push_back(s);
+        height.push_back(term);
+      }
+    });
+    double sum = 0.0;
+    for (const double term : height) sum += term;
+    for (;;) {
+      double target = stream.uniform() * sum;
+      std::size_t cell = 0;
+      while (cell + 1 < height.size() && target >= height[cell]) target -= height[cell++];
+      const double s = from[cell] + step * stream.uniform();
+      if (stream.uniform() * height[cell] < std::exp(log_density(s) - largest)) return s;
+    }
+  }
+};
+
 Evidence::Evidence(CoefficientPrior prior, double parameter, double rows, double freedom, double total)
     : prior_(prior), parameter_(parameter), rows_(rows), half_(freedom / 2.0), total_(total) {
-  const bool mixed = prior == CoefficientPrior::hyper_g || prior == CoefficientPrior::hyper_gn;
-  const double least = mixed ? 2.0 : 0.0;
+  const double least = mixed() ? 2.0 : 0.0;
   if (prior != CoefficientPrior::empirical && !(parameter > least && parameter < infinity)) throw InputError("evidence: the prior's parameter is out of range");
   if (!(rows > 0.0 && rows < infinity && half_ > 0.0 && half_ < infinity && total > 0.0 && total < infinity))
     throw InputError("evidence: rows, degrees of freedom and the total square must be positive");
-  if (mixed) {
+  if (mixed()) {
     pieces_ = static_cast<std::size_t>(std::ceil(stretched(std::log(least_rest))));
     tables_ = std::make_shared<Tables>();
   }
@@ -63,9 +131,8 @@ double Evidence::log_marginal(std::size_t columns, double explained, double log_
     case CoefficientPrior::fixed:
       return -q / 2.0 * std::log1p(parameter_) - half_ * std::log1p(-parameter_ / (1.0 + parameter_) * share);
     case CoefficientPrior::empirical: {
-      // With u = 1/(1+c) this is (q/2) log u − E log(1 − R + uR), largest at q (1 − R) / (R (2E − q)).
-      const double left = share * (2.0 * half_ - q), u = left > q * rest ? q * rest / left : 1.0;
-      return columns == 0 ? 0.0 : q / 2.0 * std::log(u) - half_ * std::log(rest + u * share);
+      const double u = best_u(columns, share);
+      return q / 2.0 * std::log(u) - half_ * std::log(rest + u * share);
     }
     case CoefficientPrior::hyper_g:
     case CoefficientPrior::hyper_gn:
@@ -74,6 +141,12 @@ double Evidence::log_marginal(std::size_t columns, double explained, double log_
       break;
   }
   return -(log_determinant + q * std::log(parameter_)) / 2.0 - half_ * std::log(rest);
+}
+
+/// The best 1/(1+c): (q/2) log u − E log(1 − R + uR) is largest at q (1 − R) / (R (2E − q)).
+double Evidence::best_u(std::size_t columns, double share) const {
+  const double q = static_cast<double>(columns), below = share * (2.0 * half_ - q), above = q * (1.0 - share);
+  return columns > 0 && below > above ? above / below : 1.0;
 }
 
 /// For a fit that leaves little, the integral grows by this power of what is left.
@@ -117,32 +190,42 @@ Evidence::Table Evidence::table(std::size_t columns) const {
   return series;
 }
 
-/// log ∫ (1+g)^(E−q/2) (1 + g rest)^(−E) p(g) dg, by the trapezoidal rule in s = log g.
-double Evidence::integral(std::size_t columns, double log_rest) const {
-  const double q = static_cast<double>(columns), a = parameter_, scale = prior_ == CoefficientPrior::hyper_gn ? rows_ : 1.0;
-  const double log_scale = std::log(scale);
-  // log(1 + e^s) that neither overflows nor loses what is small.
-  const auto softplus = [](double s) { return s > 0.0 ? s + std::log1p(std::exp(-s)) : std::log1p(std::exp(s)); };
-  const auto log_term = [&](double s) {
-    return s + (half_ - q / 2.0) * softplus(s) - half_ * softplus(s + log_rest) - a / 2.0 * softplus(s - log_scale) + std::log((a - 2.0) / 2.0) - log_scale;
-  };
-  // The integrand has one peak, no narrower than 1/sqrt(q/2).
-  const double step = 0.4 / std::sqrt(std::max(1.0, q / 2.0));
-  double low = -60.0, high = 60.0 - log_rest + log_scale;
-  while (high - low > step) {  // the peak, where the term rises no more
-    const double middle = (low + high) / 2.0;
-    (log_term(middle + 1e-4) > log_term(middle - 1e-4) ? low : high) = middle;
+double Evidence::rest(double explained) const { return total_ * (1.0 - std::clamp(explained / total_, 0.0, 1.0 - least_rest)); }
+
+double Evidence::mean_shrinkage(std::size_t columns, double explained) const {
+  const double share = std::clamp(explained / total_, 0.0, 1.0 - least_rest);
+  switch (prior_) {
+    case CoefficientPrior::fixed:
+      return parameter_ / (1.0 + parameter_);
+    case CoefficientPrior::empirical:
+      return 1.0 - best_u(columns, share);
+    case CoefficientPrior::hyper_g:
+    case CoefficientPrior::hyper_gn:
+      break;
+    case CoefficientPrior::ridge:
+      return 1.0;
   }
-  const double peak = low, largest = log_term(peak);
-  double sum = 1.0;
-  constexpr double negligible = -40.0;
-  for (const double direction : {-1.0, 1.0})
-    for (double k = 1.0;; k += 1.0) {
-      const double term = log_term(peak + direction * k * step) - largest;
-      if (term < negligible) break;
-      sum += std::exp(term);
-    }
-  return largest + std::log(sum * step);
+  const Integrand integrand(*this, columns, std::log1p(-share));
+  double sum = 0.0, weighted = 0.0;
+  integrand.each([&](double s, double term) {
+    sum += term;
+    weighted += term / (1.0 + std::exp(-s));
+  });
+  return weighted / sum;
+}
+
+double Evidence::draw_shrinkage(std::size_t columns, double explained, Stream& stream) const {
+  if (!mixed()) return mean_shrinkage(columns, explained);
+  const double share = std::clamp(explained / total_, 0.0, 1.0 - least_rest);
+  const Integrand integrand(*this, columns, std::log1p(-share));
+  return 1.0 / (1.0 + std::exp(-integrand.draw(stream)));
+}
+
+double Evidence::integral(std::size_t columns, double log_rest) const {
+  const Integrand integrand(*this, columns, log_rest);
+  double sum = 0.0;
+  integrand.each([&](double, double term) { sum += term; });
+  return integrand.largest + std::log(sum * integrand.step);
 }
 
 }  // namespace baytree::subset

@@ -168,10 +168,12 @@ void Factor::summarise() {
   variance_.resize(q);
   for (std::size_t k = 0; k < q; ++k) {
     log_determinant_ += 2.0 * log_if_used(row(k)[order_[k]]);
-    coefficient_[k] = dot(inverse_row(k) + k, w_.data() + k, q - k);
+    coefficient_[k] = solved(k, w_);
     variance_[k] = dot(inverse_row(k) + k, inverse_row(k) + k, q - k);
   }
 }
+
+double Factor::solved(std::size_t place, std::span<const double> x) const { return dot(inverse_row(place) + place, x.data() + place, size() - place); }
 
 Change Factor::entering(Unit unit) const {
   const Column begin = problem_->unit_begin[unit];

@@ -6,7 +6,7 @@
 
 #include "baytree/numeric.hpp"
 #include "baytree/rng.hpp"
-#include "baytree/subset/factor.hpp"
+#include "baytree/subset/coefficients.hpp"
 
 namespace baytree::subset {
 
@@ -32,6 +32,8 @@ struct Draws {
   std::vector<std::int64_t> begin{0};  // where the units of each stored model begin, and one more
   std::vector<std::int64_t> state;     // one a draw, as are the next two
   std::vector<double> log_likelihood, log_prior;
+  std::vector<double> mean;                 // of the coefficients given each stored model
+  CoefficientDraws given;                   // the model, one a draw
   std::vector<double> rung_log_likelihood;  // of a tempered chain: of every rung, the cold one first
 };
 
@@ -66,6 +68,8 @@ class Chain {
   const std::vector<std::uint64_t>& turns() const { return turns_; }
   const std::vector<std::uint64_t>& accepted() const { return accepted_; }
   void store(Draws& draws) const;
+  /// Adds a draw of the coefficients given the model.
+  void note(Draws& draws) { draw_coefficients(*problem_, factor_, stream_, draws.given); }
 
   Position position() const { return {stream_.position(), base_, flips_, turns_, accepted_}; }
   /// Throws InputError where the model does not exist.

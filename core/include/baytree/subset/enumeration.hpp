@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "baytree/subset/problem.hpp"
+#include "baytree/subset/coefficients.hpp"
 
 namespace baytree::subset {
 
@@ -22,6 +22,8 @@ struct Enumeration {
   std::vector<double> sizes;      // P(so many free units | y)
   ListedModels top;               // the most probable models, best first
   ListedModels drawn;             // one for each quantile
+  std::vector<double> mean;       // of the coefficients given each drawn model
+  CoefficientDraws given;         // each drawn model
 };
 
 /// More free units than this are not enumerated.
@@ -30,7 +32,8 @@ inline constexpr std::size_t most_enumerated = 30;
 /// Visits every model in Gray-code order, one flip a model. The columns of units that flip seldom are eliminated first, so that a flip eliminates one or two
 /// units from small matrices: their number is constant on the average, however many units there are.
 ///
-/// `most` is how many of the most probable models are listed. `quantiles`, ascending in [0, 1), are inverted: uniform ones give independent draws.
-Enumeration enumerate(const Problem& problem, std::size_t most, std::span<const double> quantiles);
+/// `most` is how many of the most probable models are listed. `quantiles`, ascending in [0, 1), are inverted: uniform ones give independent draws, the
+/// coefficients of which come from the stream.
+Enumeration enumerate(const Problem& problem, std::size_t most, std::span<const double> quantiles, Stream stream);
 
 }  // namespace baytree::subset

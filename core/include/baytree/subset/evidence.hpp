@@ -5,6 +5,8 @@
 #include <mutex>
 #include <vector>
 
+#include "baytree/rng.hpp"
+
 namespace baytree::subset {
 
 /// How the coefficients of a linear model are spread in advance, as multiples of σ².
@@ -29,6 +31,14 @@ class Evidence {
   /// log p(y|model) − log p(y|no column). `explained` is b'A⁻¹b and `log_determinant` log |A|, where A = X'X, plus I/c of `ridge`, and b = X'y.
   double log_marginal(std::size_t columns, double explained, double log_determinant) const;
 
+  /// The posterior mean of g/(1+g), by which least-squares coefficients are shrunk, and a draw of it; 1 of `ridge`.
+  double mean_shrinkage(std::size_t columns, double explained) const;
+  double draw_shrinkage(std::size_t columns, double explained, Stream& stream) const;
+
+  /// What is left of the total, and half the degrees of freedom: σ² ~ IG(half_freedom, rest/2) given the shrinkage.
+  double rest(double explained) const;
+  double half_freedom() const { return half_; }
+
   /// What is added to the diagonal of X'X.
   double ridge() const { return prior_ == CoefficientPrior::ridge ? 1.0 / parameter_ : 0.0; }
 
@@ -37,6 +47,8 @@ class Evidence {
 
   double integrated(std::size_t columns, double log_rest) const;
   double integral(std::size_t columns, double log_rest) const;
+  bool mixed() const { return prior_ == CoefficientPrior::hyper_g || prior_ == CoefficientPrior::hyper_gn; }
+  double best_u(std::size_t columns, double share) const;
   double slope(std::size_t columns) const;
   double stretched(double log_rest) const;
   Table table(std::size_t columns) const;
@@ -45,6 +57,7 @@ class Evidence {
   double parameter_, rows_, half_, total_;
   std::size_t pieces_ = 0;
   struct Tables;
+  struct Integrand;
   std::shared_ptr<Tables> tables_;  // of the integral, made when a number of columns is first asked for
 };
 

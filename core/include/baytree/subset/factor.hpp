@@ -32,6 +32,11 @@ class Factor {
   /// The columns of the model, in the order in which they came.
   std::span<const Column> order() const { return order_; }
 
+  /// W, by place in that order.
+  std::span<const double> w() const { return w_; }
+  /// The entry of T⁻¹x at a place.
+  double solved(std::size_t place, std::span<const double> x) const;
+
   /// What a unit that is not in the model would change if it entered.
   Change entering(Unit unit) const;
   /// What a unit of the model would change if it left.
