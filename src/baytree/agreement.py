@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
 
 import numpy as np
 
-from .data import Design
+from .data import AnyDesign
 from .diagnostics import NEAR_RHAT, Diagnostics, PredictionDiagnostic, SplitDiagnostic, diagnose, ess_of, rhat_of
 from .prediction import LeafMeans
 
@@ -50,13 +50,12 @@ class Rows(NamedTuple):
     number: np.ndarray
 
 
-def training_rows(design: Design) -> Rows:
+def training_rows(design: AnyDesign) -> Rows:
     """The rows of a design that are watched."""
     predictions = 1 if design.classes is None else len(design.classes) - 1
     most = max(FEWEST_ROWS, ROWS // predictions)
     looked_at = _some(design.rows, most * CANDIDATES)
-    codes = np.column_stack([column[looked_at] for column in design.codes]).astype(np.uint32)
-    return distinct_rows(codes, looked_at, most)
+    return distinct_rows(design.at(looked_at), looked_at, most)
 
 
 def distinct_rows(codes: np.ndarray, number: np.ndarray | None = None, most: int | None = None) -> Rows:
@@ -135,6 +134,7 @@ def diagnose_series(
     predicting: Predicting | None,
     rows: Rows | None,
     draws: int | None = DRAWS,
+    size: str = "leaves",
 ) -> Diagnostics:
     """Whether the chains agree on series of numbers, and on predictions where some are given.
 
@@ -143,11 +143,13 @@ def diagnose_series(
     posterior
         The draws.
     series : mapping of str to numpy.ndarray
-        ``"log-likelihood"``, ``"leaves"`` and what else there is, each of shape (chains, draws).
+        ``"log-likelihood"``, the size and what else there is, each of shape (chains, draws).
     predicting : Predicting or None
         What predicts at the rows.
     rows, draws
         As for `diagnose_posterior`.
+    size : str
+        What the size of a draw is called.
     """
     most = None if draws is None else LONG
     found = {name: diagnose(name, spaced(values, most)) for name, values in series.items()}
@@ -155,7 +157,7 @@ def diagnose_series(
         chains=posterior.chains,
         draws=posterior.draws,
         log_likelihood=found["log-likelihood"],
-        leaves=found["leaves"],
+        leaves=found[size],
         predictions=None if predicting is None or rows is None else _predictions(predicting, rows),
         splits=None,
         shared_trees=None,

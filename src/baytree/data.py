@@ -7,7 +7,7 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -144,9 +144,36 @@ class Design:
         ]
         return described(self.columns, missing, self.response, self.y, self.weight)
 
+    def at(self, rows: Any) -> np.ndarray:
+        """Some rows as `Schema.encode` gives them, shape (rows, columns)."""
+        return np.column_stack([column[rows] for column in self.codes]).astype(np.uint32)
+
     def fingerprint(self) -> str:
         """A short hash of the schema, the codes, the response and the weights."""
         return hashed(self.schema.to_dict(), *self.codes, self.y, self.weight, self.offset)
+
+
+@runtime_checkable
+class AnyDesign(Protocol):
+    """What designs of all kinds have."""
+
+    @property
+    def schema(self) -> Any:
+        """Names, levels and the response."""
+
+    @property
+    def rows(self) -> int:
+        """Number of rows."""
+
+    @property
+    def classes(self) -> np.ndarray | None:
+        """The class labels, or None of a numeric response."""
+
+    def at(self, rows: Any) -> np.ndarray:
+        """Some rows as the schema encodes them."""
+
+    def fingerprint(self) -> str:
+        """A short hash of all of it."""
 
 
 def described(

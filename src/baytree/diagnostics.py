@@ -156,7 +156,7 @@ class Diagnostics:
     chains, draws : int
         The size of the posterior.
     log_likelihood, leaves : Diagnostic
-        Of the log-likelihood and of the number of leaves.
+        Of the log-likelihood and of the size of a draw: the number of leaves or, of a linear model, of columns.
     predictions : PredictionDiagnostic or None
         Of the predictions; None where no rows were at hand.
     splits : SplitDiagnostic or None

@@ -8,27 +8,39 @@ from typing import Any
 
 from .bart_model import BART
 from .bart_posterior import BARTPosterior
-from .data import Schema
+from .data import AnyDesign, Schema, require_design
 from .diagnostics import Diagnostics
 from .errors import FileError, InputError
 from .models import CART
 from .plan import Plan
 from .posterior import Posterior
 from .storage import ModelReader, open_model
+from .subset.design import LinearSchema
+from .subset.model import Subset, require_linear
+from .subset.posterior import SubsetPosterior
 
-Model = CART | BART
-AnyPosterior = Posterior | BARTPosterior
+Model = CART | BART | Subset
+AnyPosterior = Posterior | BARTPosterior | SubsetPosterior
 
 FAMILIES: dict[str, tuple[type[Model], type[AnyPosterior]]] = {
     "cart": (CART, Posterior),
     "bart": (BART, BARTPosterior),
+    "subset": (Subset, SubsetPosterior),
 }
 
 
 def require_model(model: Any) -> None:
     """Raise InputError for anything but a model."""
-    if not isinstance(model, (CART, BART)):
-        raise InputError(f"model={model!r} is not a model; give a CART or a BART")
+    if not isinstance(model, (CART, BART, Subset)):
+        raise InputError(f"model={model!r} is not a model; give a CART, a BART or a Subset")
+
+
+def require_design_of(model: Model, design: AnyDesign) -> None:
+    """Raise InputError for anything but a design of the kind that a model takes."""
+    if isinstance(model, Subset):
+        require_linear(design)
+    else:
+        require_design(design)
 
 
 def posterior_type(model: Model) -> type[AnyPosterior]:
@@ -65,11 +77,12 @@ def read_posterior(reader: ModelReader) -> AnyPosterior:
     return kind.from_parts(model, schema, plan, parts, states, recorded=recorded)  # type: ignore[arg-type]
 
 
-def read_header(reader: ModelReader) -> tuple[Model, Schema, Plan]:
+def read_header(reader: ModelReader) -> tuple[Model, Schema | LinearSchema, Plan]:
     """What an open model file says besides the draws."""
     header = reader.header()
     record: Mapping[str, Any] = header["model"]
     if record["family"] not in FAMILIES:
         raise FileError(f"{reader.path}: a model of the family {record['family']!r}, which this baytree does not know")
     model, _ = FAMILIES[record["family"]]
-    return model.from_dict(record), Schema.from_dict(header["schema"]), Plan(**header["plan"])
+    schema: type[Schema | LinearSchema] = LinearSchema if model is Subset else Schema
+    return model.from_dict(record), schema.from_dict(header["schema"]), Plan(**header["plan"])

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from .agreement import DRAWS, Rows, distinct_rows
-from .data import Design, Schema
+from .data import AnyDesign, Schema
 from .diagnostics import Diagnostics
 from .errors import InputError
 from .plan import Described, Plan, model_header
@@ -110,16 +110,16 @@ class Sampled:
         return self._diagnose(self.watched, DRAWS)
 
     def _rows(self, rows: Any) -> Rows:
-        codes = self.codes_of(rows) if isinstance(rows, Design) else self.schema.encode(rows)
+        codes = self.codes_of(rows) if isinstance(rows, AnyDesign) else self.schema.encode(rows)
         if not len(codes):
             raise InputError("0 rows; predictions are compared at one row or more")
         return distinct_rows(codes)
 
-    def codes_of(self, design: Design) -> np.ndarray:
+    def codes_of(self, design: AnyDesign) -> np.ndarray:
         """The codes of a design with the columns and cuts of this posterior, shape (rows, columns)."""
-        if not isinstance(design, Design) or design.schema != self.schema:
+        if not isinstance(design, AnyDesign) or design.schema != self.schema:
             raise InputError("these are not the columns and cut points that the draws came from; give the same design")
-        return np.column_stack(design.codes).astype(np.uint32)
+        return design.at(slice(None))
 
     # ---- files ----------------------------------------------------------------------------------------------------
 

@@ -16,15 +16,18 @@ from typing import Any, overload
 from .agreement import training_rows
 from .bart_model import BART
 from .bart_posterior import BARTPosterior
-from .data import Design, require_design
+from .data import AnyDesign, Design
 from .errors import FileError, InputError, InterruptedSampling, is_number, require_whole, seed_of
-from .families import AnyPosterior, Model, posterior_type, read_header, require_model
+from .families import AnyPosterior, Model, posterior_type, read_header, require_design_of, require_model
 from .models import CART, move_to
 from .plan import Plan, model_header
 from .posterior import Posterior
 from .progress import Progress
 from .sampled import Part
 from .storage import ModelWriter, open_model, partial_path
+from .subset.design import LinearDesign
+from .subset.model import Subset
+from .subset.posterior import SubsetPosterior, enumerate_models
 from .tempering import Tempering
 from .trees import Tree, tree_of
 
@@ -37,9 +40,11 @@ CHECKPOINT_SECONDS = 5.0
 def sample(model: CART, design: Design, **options: Any) -> Posterior: ...
 @overload
 def sample(model: BART, design: Design, **options: Any) -> BARTPosterior: ...
+@overload
+def sample(model: Subset, design: LinearDesign, **options: Any) -> SubsetPosterior: ...
 def sample(  # type: ignore[misc]
-    model: Model,
-    design: Design,
+    model: Any,
+    design: Any,
     *,
     warmup: int = 1000,
     draws: int = 1000,
@@ -90,8 +95,8 @@ def sample(  # type: ignore[misc]
     Posterior
         With fewer draws if Ctrl-C was pressed during the draws.
     """
-    require_design(design)
     require_model(model)
+    require_design_of(model, design)
     for name, value in (("draws", draws), ("thin", thin), ("chains", chains)):
         require_whole(name, value, 1)
     require_whole("warmup", warmup, 0)
@@ -103,6 +108,8 @@ def sample(  # type: ignore[misc]
     plan = Plan(
         int(chains), int(warmup), int(draws), int(thin), seed, design.rows, design.fingerprint(), **vars(tempering)
     )
+    if isinstance(model, Subset) and model.method == "enumerate":
+        return _enumerated(model, design, plan, start, checkpoint)
     run = _Run(model, design, plan, threads, progress)
     if start is not None:
         run.start_at(start)
@@ -111,8 +118,24 @@ def sample(  # type: ignore[misc]
     return run.complete()
 
 
+def _enumerated(
+    model: Subset, design: LinearDesign, plan: Plan, start: Any, checkpoint: str | os.PathLike[str] | None
+) -> SubsetPosterior:
+    """The posterior of a linear model whose subsets are all looked at."""
+    if start is not None:
+        raise InputError("only a single tree can start at a tree; leave start out")
+    posterior = enumerate_models(model, design, plan, training_rows(design))
+    if checkpoint is not None:
+        posterior.save(checkpoint)
+    return posterior
+
+
+def _is_enumerated(posterior: AnyPosterior) -> bool:
+    return isinstance(posterior, SubsetPosterior) and posterior.enumerated is not None
+
+
 def extend(
-    posterior: AnyPosterior, design: Design, *, draws: int = 1000, threads: int | None = None, progress: bool = True
+    posterior: AnyPosterior, design: AnyDesign, *, draws: int = 1000, threads: int | None = None, progress: bool = True
 ) -> AnyPosterior:
     """Go on where the chains stopped, exactly as if more draws had been asked for at first.
 
@@ -127,8 +150,10 @@ def extend(
     threads, progress
         As for `sample`.
     """
-    require_design(design)
+    require_design_of(posterior.model, design)
     require_whole("draws", draws, 1)
+    if _is_enumerated(posterior):
+        raise InputError("all models were enumerated, and draws are independent: sample anew with more draws")
     plan = replace(posterior.plan, draws=posterior.draws + int(draws))
     run = _Run(posterior.model, design, plan, threads, progress)
     parts = [[posterior.part(chain, 0, posterior.draws)] for chain in range(posterior.chains)]
@@ -138,7 +163,7 @@ def extend(
 
 def converge(
     posterior: AnyPosterior,
-    design: Design,
+    design: AnyDesign,
     *,
     time_limit: float = 600.0,
     threads: int | None = None,
@@ -169,8 +194,10 @@ def converge(
     Posterior
         That of the last round that was at least half drawn when the time was over or Ctrl-C was pressed.
     """
-    require_design(design)
+    require_design_of(posterior.model, design)
     require_time_limit(time_limit)
+    if _is_enumerated(posterior):
+        return posterior
     deadline = time.monotonic() + float(time_limit)
     with _Interrupt() as interrupt:
         while not _agree(posterior, design) and not interrupt.requested and time.monotonic() < deadline:
@@ -195,14 +222,14 @@ def require_time_limit(seconds: Any) -> None:
         raise InputError(f"time_limit={seconds!r}: choose a positive number of seconds")
 
 
-def _agree(posterior: AnyPosterior, design: Design) -> bool:
+def _agree(posterior: AnyPosterior, design: AnyDesign) -> bool:
     """Whether the chains agree at the rows that summaries look at, too."""
     found = posterior.diagnostics()
     return (found if found.predictions else posterior.diagnostics(design)).agree
 
 
 def resume(
-    checkpoint: str | os.PathLike[str], design: Design, *, threads: int | None = None, progress: bool = True
+    checkpoint: str | os.PathLike[str], design: AnyDesign, *, threads: int | None = None, progress: bool = True
 ) -> AnyPosterior:
     """Finish a run that was killed, from its last checkpoint.
 
@@ -215,11 +242,11 @@ def resume(
     threads, progress
         As for `sample`.
     """
-    require_design(design)
     if not partial_path(checkpoint).is_file():
         raise FileError(f"{partial_path(checkpoint)}: no such file; there is no unfinished run to resume")
     with open_model(partial_path(checkpoint)) as reader:
         model, _, plan = read_header(reader)
+        require_design_of(model, design)
         states = [model.upgraded(state) for state in reader.states()]
         parts = [posterior_type(model).read_parts(reader, chain, plan) for chain in range(len(states))]
     if len(states) != plan.chains:
@@ -236,7 +263,7 @@ def resume(
 class _Run:
     """Chains on their way through warm-up and draws."""
 
-    def __init__(self, model: Model, design: Design, plan: Plan, threads: int | None, progress: bool) -> None:
+    def __init__(self, model: Any, design: AnyDesign, plan: Plan, threads: int | None, progress: bool) -> None:
         if threads is not None:
             require_whole("threads", threads, 1)
         if plan.data != design.fingerprint():
@@ -256,7 +283,7 @@ class _Run:
     def start_at(self, tree: Tree | Mapping[str, Any]) -> None:
         """Put every chain at one tree."""
         if not isinstance(self.model, CART):
-            raise InputError("a sum of trees cannot start at a tree; leave start out")
+            raise InputError("only a single tree can start at a tree; leave start out")
         start = tree_of(self.schema, tree)
         for chain in self.chains:
             move_to(chain, start)
@@ -361,9 +388,9 @@ class _Run:
         taken = []
         for chain, parts in zip(self.chains, self.parts, strict=True):
             part = self.model.take(chain)
-            if len(part["tree"]):
+            if len(part["log_likelihood"]):
                 parts.append(part)
-            taken.append(part if len(part["tree"]) else {})
+            taken.append(part if len(part["log_likelihood"]) else {})
         if self.writer:
             self.writer.append(taken, self._states())
 

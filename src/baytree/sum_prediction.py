@@ -259,20 +259,40 @@ class SumPrediction:
         return 1.0 if self.sigma is None else np.reshape(self.sigma, (-1, 1, 1))
 
     def _normals(self, first: int, rows: int) -> np.ndarray:
-        """Standard normal numbers, shape (all draws, outputs, rows).
+        """Standard normal numbers, shape (all draws, outputs, rows)."""
+        numbers = normals_by_row(self.seed, first, rows, self.mean.draws * self.mean.outputs)
+        return np.moveaxis(numbers.reshape(rows, self.mean.draws, self.mean.outputs), 0, -1)
 
-        Every row has a stretch of the generator's counter to itself, and every number takes one uniform one; so a row
-        gets the same numbers whatever the blocks.
-        """
-        from scipy.special import ndtri
 
-        # A step of the counter gives four numbers.
-        steps = -(-self.mean.draws * self.mean.outputs // 4)
-        key = np.array([self.seed, PREDICTION_KEY], dtype=np.uint64)
-        bits = np.random.Philox(key=key, counter=first * steps).random_raw(rows * steps * 4).reshape(rows, steps * 4)
-        # 52 bits and a half of the last: inside (0, 1), and exact.
-        uniform = ((bits[:, : self.mean.draws * self.mean.outputs] >> 12) + 0.5) * 2.0**-52
-        return np.moveaxis(ndtri(uniform).reshape(rows, self.mean.draws, self.mean.outputs), 0, -1)
+def normals_by_row(seed: int, first: int, rows: int, each: int) -> np.ndarray:
+    """Standard normal numbers, so many for each row, the same for a row whatever the blocks.
+
+    Every row has a stretch of the generator's counter to itself, and every number takes one uniform one.
+
+    Parameters
+    ----------
+    seed : int
+        The seed.
+    first, rows : int
+        The first row's number, and how many rows there are.
+    each : int
+        How many numbers a row gets.
+
+    Returns
+    -------
+    numpy.ndarray
+        Shape (rows, each).
+    """
+    from scipy.special import ndtri
+
+    # A step of the counter gives four numbers.
+    steps = -(-each // 4)
+    key = np.array([seed, PREDICTION_KEY], dtype=np.uint64)
+    bits = np.random.Philox(key=key, counter=first * steps).random_raw(rows * steps * 4).reshape(rows, steps * 4)
+    # 52 bits and a half of the last: inside (0, 1), and exact.
+    uniform = ((bits[:, :each] >> 12) + 0.5) * 2.0**-52
+    numbers: np.ndarray = ndtri(uniform)
+    return numbers
 
 
 def two_class_probabilities(fits: np.ndarray) -> np.ndarray:

@@ -219,6 +219,14 @@ class LinearDesign:
         """What is predicted."""
         return self.schema.response
 
+    @property
+    def classes(self) -> None:
+        """A linear model has no classes."""
+
+    def at(self, rows: Any) -> np.ndarray:
+        """Some rows of the matrix, as `LinearSchema.encode` gives them."""
+        return self.matrix[rows]
+
     def __repr__(self) -> str:
         shape = f"{counted(self.rows, 'row')}, {counted(len(self.units), 'unit')}"
         return f"<LinearDesign: {shape}, response {self.response.name!r}>"

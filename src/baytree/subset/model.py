@@ -1,0 +1,344 @@
+"""Subset selection in the linear model: what is sampled, as a small frozen description."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from .. import _core
+from ..errors import InputError, is_number, unknown_choice
+from ..proposals import ProposalSpec, parse_weights
+from ..tempering import Tempering, position_from_dict, position_to_dict
+from ..words import counted, listed
+from .design import LinearDesign, LinearSchema
+from .noise import calibrated
+from .priors import (
+    PARAMETER_PRIORS,
+    BetaBinomial,
+    HyperGN,
+    ModelPrior,
+    ParameterPrior,
+    model_prior_of,
+    prior_from_dict,
+)
+from .standard import Standard, standardise
+
+MOVES = ("gibbs", "random", "metropolis", "informed", "replace")
+# A scan judges every unit in a few nanoseconds; a replacement passes between units that stand in for each other.
+AUTO = {"gibbs": 1.0, "replace": 1.0}
+METHODS = ("auto", "enumerate", "sample")
+HEREDITY = (None, "weak", "strong")
+# Up to so many free units all subsets are enumerated where nothing else is asked for, and up to so many where it is.
+FEW_UNITS, MOST_UNITS = 25, 30
+# Products of all pairs of columns are held in memory.
+MOST_COLUMNS = 20_000
+NO_TEMPERING = Tempering()
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """What a model takes from the data.
+
+    Attributes
+    ----------
+    scale : float
+        λ of the noise's prior, in the squared unit of the response.
+    mean, unit : float
+        The response's centre and unit; 0 its centre without an intercept.
+    weight : float
+        The total weight of the rows.
+    centre, spread : tuple of float
+        The centre and the unit of each column of the matrix; a spread of 0 marks one that never varies, and so never
+        enters.
+    """
+
+    scale: float
+    mean: float
+    unit: float
+    weight: float
+    centre: tuple[float, ...]
+    spread: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class Subset:
+    """Every subset of the columns as a linear model, with its probability: P(γ | y) ∝ P(γ) · P(y | γ)^power.
+
+    y = α + X_γ β_γ + ε with ε ~ N(0, σ²/w) for a row of weight w. Coefficients and σ² are integrated out, so that the
+    probability of every model is known up to one constant [1]_.
+
+    Parameters
+    ----------
+    model_prior : ModelPrior or float
+        The prior over models: `Independent`, `BetaBinomial`, `SizePrior`, `ExpectedSize`; a number is an expected size.
+    coefficients : ParameterPrior
+        The prior of the coefficients: `GPrior`, `HyperG`, `HyperGN`, `Ridge`.
+    always : iterable of str or int
+        Columns that are in every model, by name or position.
+    heredity : {None, "weak", "strong"}
+        Whether an interaction needs none, one or both of its columns in the model.
+    fit_intercept : bool
+        Whether there is an intercept, whose prior is flat.
+    nu, scale : float, or "auto"
+        The prior σ² ~ νλ/χ²_ν; λ is calibrated between the fits of no column and of all. ν = 0 is p(σ²) ∝ 1/σ².
+    moves : str or mapping of str to float
+        How many turns of each move an iteration makes: ``gibbs`` draws every unit given the others, ``random`` as many
+        at random, ``metropolis`` proposes as many additions, deletions or exchanges, ``informed`` flips one of the
+        units by how much that improves the model, ``replace`` puts another unit in the place of one.
+    method : {"auto", "enumerate", "sample"}
+        Whether all subsets are enumerated, by itself up to 25 free units, or sampled.
+    power : float
+        The power of the likelihood: 1 gives the posterior, 0 the prior.
+
+    References
+    ----------
+    .. [1] Chipman, George and McCulloch (2012), Bayesian regression structure discovery, section 2.
+    """
+
+    model_prior: ModelPrior | float = field(default_factory=BetaBinomial)
+    coefficients: ParameterPrior = field(default_factory=HyperGN)
+    always: tuple[str | int, ...] = ()
+    heredity: str | None = None
+    fit_intercept: bool = True
+    nu: float = 3.0
+    scale: float | str = "auto"
+    moves: ProposalSpec = "auto"
+    method: str = "auto"
+    power: float = 1.0
+    calibration: Calibration | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "model_prior", model_prior_of(self.model_prior))
+        if not isinstance(self.coefficients, PARAMETER_PRIORS):
+            names = ", ".join(prior.__name__ for prior in PARAMETER_PRIORS)
+            raise InputError(f"coefficients={self.coefficients!r} is no prior of coefficients; give one of: {names}")
+        if isinstance(self.always, (str, int)) or not isinstance(self.always, Iterable):
+            object.__setattr__(self, "always", (self.always,))
+        object.__setattr__(self, "always", tuple(self.always))
+        if self.heredity not in HEREDITY:
+            raise unknown_choice("heredity", self.heredity, [str(choice) for choice in HEREDITY])
+        if self.method not in METHODS:
+            raise unknown_choice("method", self.method, METHODS)
+        if not isinstance(self.fit_intercept, (bool, np.bool_)):
+            raise InputError(f"fit_intercept={self.fit_intercept!r}: choose True or False")
+        if not is_number(self.power) or not 0 <= self.power < math.inf:
+            raise InputError(f"power={self.power!r}: choose 0 or more; 1 is the posterior, 0 the prior")
+        self.shares()
+
+    def shares(self) -> dict[str, float]:
+        """The number of turns of each move in an iteration."""
+        shares = AUTO if self.moves == "auto" else parse_weights("moves", self.moves, "{'gibbs': 1, 'replace': 1}")
+        for name in shares:
+            if name.removeprefix("wrong:") not in MOVES:
+                raise unknown_choice("move", name, ("auto", *MOVES))
+        return dict(shares)
+
+    @property
+    def calibrated(self) -> Calibration:
+        """What was taken from the data."""
+        if self.calibration is None:
+            raise InputError("the model leaves its calibration open; resolve it for a design first")
+        return self.calibration
+
+    def resolve(self, design: LinearDesign) -> Subset:
+        """The model with everything that was left open chosen for this design."""
+        require_linear(design)
+        always = _named(self.always, design.schema)
+        found = self.calibration or self._calibrate(design)
+        open_model = replace(self, always=always, moves=self.shares(), calibration=found)
+        free = len(open_model.free_units(design.schema))
+        method = self.method if self.method != "auto" else "enumerate" if free <= FEW_UNITS else "sample"
+        if method == "enumerate" and free > MOST_UNITS:
+            raise InputError(
+                f"method='enumerate': {free} free units have 2^{free} subsets; at most {MOST_UNITS} are enumerated: "
+                "sample them"
+            )
+        if method == "enumerate" and self.power != 1:
+            method = "sample"
+        return replace(open_model, method=method)
+
+    def _calibrate(self, design: LinearDesign) -> Calibration:
+        width = design.schema.width
+        if width > MOST_COLUMNS:
+            raise InputError(
+                f"{width:,} columns; the products of all pairs of them are held in memory, so at most {MOST_COLUMNS:,} "
+                "can be chosen from: screen them first"
+            )
+        _, scale = calibrated(design, self.nu, self.scale, intercept=bool(self.fit_intercept))  # type: ignore[arg-type]
+        standard = standardise(design, intercept=bool(self.fit_intercept))
+        weight = float(design.rows if design.weight is None else design.weight.sum())
+        spread = np.where(standard.varies, standard.scale, 0.0)
+        return Calibration(
+            scale, standard.mean, standard.unit, weight, tuple(standard.centre.tolist()), tuple(spread.tolist())
+        )
+
+    def columns_of(self, schema: LinearSchema) -> list[np.ndarray]:
+        """Of each unit the columns of the matrix that vary."""
+        varies = np.array(self.calibrated.spread) > 0
+        return [np.flatnonzero(varies[unit.columns]) + unit.begin for unit in schema.units]
+
+    def possible_units(self, schema: LinearSchema) -> list[int]:
+        """The units of which a column varies; the others are in no model."""
+        return [number for number, columns in enumerate(self.columns_of(schema)) if len(columns)]
+
+    def free_units(self, schema: LinearSchema) -> list[int]:
+        """The units that may be in a model or not."""
+        return [number for number in self.possible_units(schema) if schema.units[number].name not in self.always]
+
+    # ---- what a run asks of a model -------------------------------------------------------------------------------
+
+    def problem(self, design: LinearDesign) -> _core.SubsetProblem:
+        """The problem as the core takes it; its units are the possible ones, in order."""
+        schema, found = design.schema, self.calibrated
+        possible, columns = self.possible_units(schema), self.columns_of(schema)
+        if not possible:
+            raise InputError("no column varies: there is nothing to choose from; add a predictor")
+        standard: Standard = standardise(design, intercept=bool(self.fit_intercept))
+        matrix = standard.matrix[:, np.concatenate([columns[number] for number in possible])]
+        nu = float(self.nu)
+        kind, parameter = self.coefficients.native(design.rows)
+        total = float(standard.y @ standard.y) + nu * found.scale / standard.unit**2
+        evidence = _core.Evidence(
+            getattr(_core.CoefficientPrior, kind), parameter, float(design.rows), standard.freedom + nu, total
+        )
+        place = {number: at for at, number in enumerate(possible)}
+        free = [schema.units[number].name not in self.always for number in possible]
+        inherits = self.heredity is not None
+        parents = [
+            [place[parent] for parent in schema.units[number].parents if parent in place] if inherits else []
+            for number in possible
+        ]
+        names = [schema.units[number].name for number in possible]
+        free_names = [name for name, is_free in zip(names, free, strict=True) if is_free]
+        assert isinstance(self.model_prior, ModelPrior)
+        odds = dict(zip(free_names, self.model_prior.log_odds(free_names).tolist(), strict=True))
+        return _core.SubsetProblem(
+            np.ascontiguousarray(matrix.T @ matrix),
+            np.ascontiguousarray(matrix.T @ standard.y),
+            evidence,
+            np.cumsum([0, *(len(columns[number]) for number in possible)]).tolist(),
+            free,
+            parents,
+            self.heredity == "weak",
+            self.model_prior.log_sizes(len(free_names)).tolist(),
+            [odds.get(name, 0.0) for name in names],
+        )
+
+    def chains(
+        self, design: LinearDesign, seed: int, chains: int, tempering: Tempering = NO_TEMPERING
+    ) -> list[_core.SubsetChain]:
+        """Chains at their first states. They share the products of the columns."""
+        require_linear(design)
+        problem, ladder = self.problem(design), tempering.native(design.rows)
+        moves = [
+            _core.SubsetShare(getattr(_core.SubsetMove, name.rpartition(":")[2]), number, name.startswith("wrong:"))
+            for name, number in self.shares().items()
+        ]
+        return [_core.SubsetChain(problem, moves, float(self.power), ladder, seed, number) for number in range(chains)]
+
+    def take(self, chain: _core.SubsetChain) -> dict[str, np.ndarray]:
+        """What a chain recorded since the last time."""
+        return chain.take()
+
+    def state_of(self, chain: _core.SubsetChain) -> dict[str, Any]:
+        """Where a chain is, so that it can go on from there to the bit, as JSON-safe values."""
+        rungs = [
+            {name: getattr(position, name) for name in POSITION}
+            for position in (chain.rung_position(rung) for rung in range(chain.rungs))
+        ]
+        return {"rungs": rungs, "position": position_to_dict(chain.position())}
+
+    def restore(self, chain: _core.SubsetChain, state: Mapping[str, Any]) -> None:
+        """Put a chain where `state_of` found it."""
+        if len(state["rungs"]) != chain.rungs:
+            raise InputError(f"chain: {len(state['rungs'])} rungs were saved of {chain.rungs}")
+        for rung, record in enumerate(state["rungs"]):
+            position = _core.SubsetPosition()
+            for name in POSITION:
+                setattr(position, name, record[name])
+            chain.restore_rung(rung, position)
+        chain.restore_position(position_from_dict(state["position"]))
+
+    def upgraded(self, state: dict[str, Any]) -> dict[str, Any]:
+        """The state of a chain as this version writes it."""
+        return state
+
+    def remarks(self, design: LinearDesign) -> Sequence[str]:
+        """What a person should know before the chains run."""
+        lines = []
+        possible = set(self.possible_units(design.schema))
+        constant = [unit.name for number, unit in enumerate(design.units) if number not in possible]
+        if constant:
+            some = listed(constant[:5]) + (f" and {len(constant) - 5} more" if len(constant) > 5 else "")
+            never = "never varies and is" if len(constant) == 1 else "never vary and are"
+            lines.append(f"{counted(len(constant), 'column')} {never} left out: {some}")
+        if self.method == "sample" and all(name.endswith("replace") for name in self.shares()):
+            lines.append("replacements never change the number of columns; add gibbs")
+        return lines
+
+    def to_dict(self) -> dict[str, Any]:
+        """The model as JSON-safe values; it must be resolved."""
+        found = asdict(self.calibrated)
+        assert isinstance(self.model_prior, ModelPrior)
+        return {
+            "family": "subset",
+            "model_prior": self.model_prior.to_dict(),
+            "coefficients": self.coefficients.to_dict(),
+            "always": list(self.always),
+            "heredity": self.heredity,
+            "fit_intercept": bool(self.fit_intercept),
+            "nu": float(self.nu),
+            "scale": self.scale if isinstance(self.scale, str) else float(self.scale),
+            "moves": self.shares(),
+            "method": self.method,
+            "power": float(self.power),
+            "calibration": found | {name: list(found[name]) for name in ("centre", "spread")},
+        }
+
+    @classmethod
+    def from_dict(cls, record: Mapping[str, Any]) -> Subset:
+        """The model that `to_dict` described."""
+        fields = {name: value for name, value in record.items() if name != "family"}
+        found = fields["calibration"]
+        vectors = {name: tuple(found[name]) for name in ("centre", "spread")}
+        return cls(
+            **fields
+            | {
+                "model_prior": prior_from_dict(record["model_prior"]),
+                "coefficients": prior_from_dict(record["coefficients"]),
+                "always": tuple(record["always"]),
+                "calibration": Calibration(**found | vectors),
+            }
+        )
+
+
+POSITION = ("stream", "base", "flips", "turns", "accepted")
+
+
+def require_linear(design: Any) -> None:
+    """Raise InputError for anything but a linear design."""
+    if not isinstance(design, LinearDesign):
+        raise InputError(
+            f"a linear model needs a LinearDesign, not {type(design).__name__}; make one with read_linear or "
+            "make_linear_design"
+        )
+
+
+def _named(always: Sequence[str | int], schema: LinearSchema) -> tuple[str, ...]:
+    """The units that are always in, by name."""
+    names = [unit.name for unit in schema.units]
+    found = []
+    for one in always:
+        if isinstance(one, (int, np.integer)) and not isinstance(one, bool):
+            if not 0 <= one < len(names):
+                raise InputError(f"always: no column {one}; positions go from 0 to {len(names) - 1}")
+            found.append(names[one])
+        elif one in names:
+            found.append(str(one))
+        else:
+            raise unknown_choice("column", one, names)
+    return tuple(dict.fromkeys(found))

@@ -1,0 +1,243 @@
+"""The distinct models of a posterior over subsets, and what their exact odds say."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..words import counted
+
+
+@dataclass(frozen=True, eq=False)
+class Enumerated:
+    """What a look at every subset found.
+
+    Attributes
+    ----------
+    log_total : float
+        log Σ P(γ) P(y|γ) / P(y|∅), with the prior as the model states it.
+    inclusion : numpy.ndarray
+        The probability of each unit.
+    sizes : numpy.ndarray
+        The probability of each number of free units.
+    unit, begin, log_likelihood, log_prior : numpy.ndarray
+        The most probable models, best first, as `SubsetDraws` has models.
+    """
+
+    log_total: float
+    inclusion: np.ndarray
+    sizes: np.ndarray
+    unit: np.ndarray
+    begin: np.ndarray
+    log_likelihood: np.ndarray
+    log_prior: np.ndarray
+
+
+@dataclass(frozen=True)
+class Normalised:
+    """How much of the posterior the chains visited, by the estimate Ĉ of its constant [1]_.
+
+    P(γ | y) = C g(γ) with g(γ) = P(γ) P(y|γ). With A a set of models chosen beforehand, Ĉ is the share of the draws in
+    A over g(A). Here A are the models that the first half of every chain visited, and the draws are those of the second
+    half; where they are few, Ĉ is rough.
+
+    Attributes
+    ----------
+    log_constant : float
+        log Ĉ; −∞ where no draw of the second half lies in A.
+    share : float
+        The estimated probability Ĉ g(B) of all models B that were visited; at most 1.
+    models : int
+        How many they are.
+    exact : bool
+        Whether all models were enumerated, so that neither is an estimate.
+
+    References
+    ----------
+    .. [1] Chipman, George and McCulloch (2012), Bayesian regression structure discovery, eq. 17.
+    """
+
+    log_constant: float
+    share: float
+    models: int
+    exact: bool = False
+
+
+@dataclass(frozen=True)
+class RankedModel:
+    """One of the most probable models.
+
+    Attributes
+    ----------
+    units : tuple of str
+        What is in it.
+    probability : float
+        P(γ | y): exact where all models were enumerated, else Ĉ g(γ).
+    odds : float
+        P(γ | y) over that of the best model, exact in any case.
+    frequency : float
+        The share of the draws.
+    log_likelihood, log_prior : float
+        log P(y|γ) − log P(y|∅), and log P(γ) up to a constant.
+    """
+
+    units: tuple[str, ...]
+    probability: float
+    odds: float
+    frequency: float
+    log_likelihood: float
+    log_prior: float
+
+
+@dataclass(frozen=True)
+class RankedModels:
+    """The most probable models, best first; ``print`` them.
+
+    Attributes
+    ----------
+    models : tuple of RankedModel
+        The models.
+    normalised : Normalised
+        What their probabilities rest on.
+    """
+
+    models: tuple[RankedModel, ...]
+    normalised: Normalised
+
+    def __len__(self) -> int:
+        return len(self.models)
+
+    def __getitem__(self, place: int) -> RankedModel:
+        return self.models[place]
+
+    def __str__(self) -> str:
+        lines = ["probability      odds  frequency  model"]
+        for one in self.models:
+            named = " + ".join(one.units) or "(no column)"
+            lines.append(f"{one.probability:>10.2%} {one.odds:>10.3g} {one.frequency:>9.2%}  {named}")
+        found = self.normalised
+        if found.exact:
+            lines.append(f"All {counted(found.models, 'model')} were enumerated; probabilities are exact.")
+        else:
+            lines.append(
+                f"{counted(found.models, 'model')} visited, about {found.share:.0%} of the posterior; odds are exact."
+            )
+        return "\n".join(lines)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The models as JSON-safe values."""
+        return {"models": [vars(one) | {"units": list(one.units)} for one in self.models]} | {
+            "normalised": vars(self.normalised)
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class Inclusion:
+    """The probability that each unit is in the model; ``print`` it.
+
+    Attributes
+    ----------
+    units : tuple of str
+        The units' names.
+    frequency : numpy.ndarray
+        The share of the draws with each.
+    renormalised : numpy.ndarray
+        The same with the distinct models that were visited weighted by their exact odds instead of their visits. It
+        has no Monte Carlo noise beyond which models were visited, and is off where much was not.
+    exact : numpy.ndarray or None
+        Over all models, where they were enumerated.
+    """
+
+    units: tuple[str, ...]
+    frequency: np.ndarray
+    renormalised: np.ndarray
+    exact: np.ndarray | None = None
+
+    @property
+    def best(self) -> np.ndarray:
+        """The exact probabilities where they are known, else the frequencies."""
+        return self.frequency if self.exact is None else self.exact
+
+    def __str__(self) -> str:
+        width = max(map(len, self.units))
+        head = f"{'':<{width}}  {'exact' if self.exact is not None else '':>7}  frequency  renormalised"
+        order = np.argsort(-self.best, kind="stable")
+        lines = [head]
+        for place in order[:LISTED]:
+            exact = "" if self.exact is None else f"{self.exact[place]:.1%}"
+            lines.append(
+                f"{self.units[place]:<{width}}  {exact:>7}  {self.frequency[place]:>9.1%}  "
+                f"{self.renormalised[place]:>12.1%}"
+            )
+        if len(order) > LISTED:
+            most = self.best[order[LISTED]]
+            lines.append(f"{counted(len(order) - LISTED, 'other')}, at most {most:.1%} each")
+        return "\n".join(lines)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The probabilities as JSON-safe values, by unit."""
+        figures = {"frequency": self.frequency, "renormalised": self.renormalised, "exact": self.exact}
+        return {
+            name: {figure: float(values[place]) for figure, values in figures.items() if values is not None}
+            for place, name in enumerate(self.units)
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class Coefficients:
+    """Model-averaged coefficients, in the units of the table; ``print`` them.
+
+    Attributes
+    ----------
+    names : tuple of str
+        The columns of the matrix, the intercept first where there is one.
+    mean, sd : numpy.ndarray
+        Over all models, a coefficient being 0 in those without its column. The means are averages of each model's own
+        posterior mean.
+    interval : numpy.ndarray
+        Equal-tailed, shape (columns, 2).
+    inclusion : numpy.ndarray
+        The share of the draws with the column.
+    prob : float
+        The probability of the intervals.
+    """
+
+    names: tuple[str, ...]
+    mean: np.ndarray
+    sd: np.ndarray
+    interval: np.ndarray
+    inclusion: np.ndarray
+    prob: float
+
+    def __str__(self) -> str:
+        order = [place for place in range(len(self.names)) if place < 1 or self.inclusion[place] > 0]
+        order = sorted(order, key=lambda place: -self.inclusion[place])
+        width = max(len(self.names[place]) for place in order)
+        lines = [f"{'':<{width}}  included       mean         sd   {self.prob:.0%} interval"]
+        for place in order[:LISTED]:
+            low, high = self.interval[place]
+            lines.append(
+                f"{self.names[place]:<{width}}  {self.inclusion[place]:>8.1%} {self.mean[place]:>10.4g} "
+                f"{self.sd[place]:>10.3g}   {low:.4g} to {high:.4g}"
+            )
+        rest = len(self.names) - min(len(order), LISTED)
+        if rest:
+            lines.append(f"{counted(rest, 'other column')}, less often included")
+        return "\n".join(lines)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The figures as JSON-safe values, by column."""
+        return {
+            name: {
+                "mean": float(self.mean[place]),
+                "sd": float(self.sd[place]),
+                "interval": self.interval[place].tolist(),
+                "inclusion": float(self.inclusion[place]),
+            }
+            for place, name in enumerate(self.names)
+        }
+
+
+LISTED = 30

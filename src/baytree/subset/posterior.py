@@ -1,0 +1,412 @@
+"""The posterior over subsets of the columns of a linear model."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from .. import _core
+from ..agreement import Rows, diagnose_series, spaced
+from ..diagnostics import Diagnostics
+from ..discovery.use import PROB
+from ..errors import InputError, require_prob, require_whole
+from ..plan import Plan
+from ..sampled import Part, Sampled, blocks_of
+from ..storage import ModelReader
+from ..tempering import Swaps
+from .design import LinearDesign, LinearSchema
+from .draws import PART_ARRAYS, RUNGS, SubsetDraws
+from .model import Subset
+from .models import Coefficients, Enumerated, Inclusion, Normalised, RankedModel, RankedModels
+from .prediction import Fits, LinearPrediction
+from .summary import SubsetSummary, summarise
+from .use import TermUse, term_use
+
+ENUMERATED = "enumerated_"
+ENUMERATED_ARRAYS = ("log_total", "inclusion", "sizes", "unit", "begin", "log_likelihood", "log_prior")
+OPTIONAL = (RUNGS, *(ENUMERATED + name for name in ENUMERATED_ARRAYS))
+# How many of the most probable models an enumeration keeps.
+LISTED_MODELS = 10_000
+
+
+@dataclass(frozen=True, eq=False)
+class SubsetPosterior(Sampled):
+    """Draws of subsets, with the exact odds of every model that was visited.
+
+    Attributes
+    ----------
+    model : Subset
+        The model, with everything that was left open filled in.
+    schema : LinearSchema
+        The training table's names, levels and response.
+    plan : Plan
+        How the draws were asked for.
+    drawn : SubsetDraws
+        The draws. Where all models were enumerated they are independent.
+    states : tuple of dict
+        Where each chain stopped, so that it can go on; empty ones where all models were enumerated.
+    enumerated : Enumerated or None
+        What a look at every model found, where there was one.
+    watched, recorded
+        See `Sampled`.
+    """
+
+    model: Subset
+    schema: LinearSchema  # type: ignore[assignment]
+    plan: Plan
+    drawn: SubsetDraws
+    states: tuple[dict[str, Any], ...]
+    enumerated: Enumerated | None = None
+    watched: Rows | None = None
+    recorded: Diagnostics | None = None
+
+    def __repr__(self) -> str:
+        size = f"{self.chains} chains × {self.draws:,} draws"
+        return f"<SubsetPosterior: {size}, response {self.schema.response.name!r}>"
+
+    @property
+    def chains(self) -> int:
+        """Number of chains."""
+        return self.drawn.chains
+
+    @property
+    def draws(self) -> int:
+        """Number of draws of each chain."""
+        return self.drawn.draws
+
+    @property
+    def log_likelihood(self) -> np.ndarray:
+        """log P(y|γ) − log P(y|∅) of each draw, shape (chains, draws)."""
+        return self.drawn.log_likelihood
+
+    @property
+    def sigma(self) -> np.ndarray:
+        """The standard deviation of the noise of each draw, shape (chains, draws)."""
+        return self._prediction.sigma.reshape(self.drawn.model.shape)
+
+    @property
+    def n_columns(self) -> np.ndarray:
+        """The number of columns of the matrix in the model of each draw, shape (chains, draws)."""
+        return self.drawn.width[self.drawn.model]
+
+    @property
+    def acceptance(self) -> dict[str, float]:
+        """Of each move, the share of its turns that changed the model; of independent draws none."""
+        if self.enumerated is not None:
+            return {}
+        turns = np.sum([state["rungs"][0]["turns"] for state in self.states], axis=0)
+        accepted = np.sum([state["rungs"][0]["accepted"] for state in self.states], axis=0)
+        return dict(zip(self.model.shares(), (accepted / np.maximum(turns, 1)).tolist(), strict=True))
+
+    @property
+    def swaps(self) -> Swaps | None:
+        """How tempered chains exchanged their models; None where chains are not tempered."""
+        if self.plan.temperatures == 1 or self.enumerated is not None:
+            return None
+        return Swaps.of([state["position"] for state in self.states])
+
+    @cached_property
+    def _possible(self) -> list[int]:
+        """The units of the schema that the draws count."""
+        return self.model.possible_units(self.schema)
+
+    @property
+    def units(self) -> tuple[str, ...]:
+        """The names of the units that may be in a model."""
+        return tuple(self.schema.units[number].name for number in self._possible)
+
+    def summary(self) -> SubsetSummary:
+        """What was found, and whether the chains agree; ``print`` it."""
+        return summarise(self)
+
+    # ---- which columns --------------------------------------------------------------------------------------------
+
+    @cached_property
+    def _distinct(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """Of each distinct model: a stored one that is it, its visits, its log-likelihood and its log prior."""
+        drawn = self.drawn
+        identity = drawn.identity[drawn.model.ravel()]
+        number, first = np.unique(identity, return_index=True)
+        visits = np.bincount(identity)[number]
+        stored = drawn.model.ravel()[first]
+        return stored, visits, drawn.log_likelihood.ravel()[first], drawn.log_prior.ravel()[first]
+
+    def inclusion(self) -> Inclusion:
+        """The probability of each column: by frequency, by the models' exact odds, and exactly where enumerated."""
+        stored, visits, log_likelihood, log_prior = self._distinct
+        included = self.drawn.included()[stored]
+        weight = _normalised(self.model.power * log_likelihood + log_prior)
+        exact = None if self.enumerated is None else self.enumerated.inclusion
+        return Inclusion(self.units, visits @ included / visits.sum(), weight @ included, exact)
+
+    def median_model(self) -> tuple[str, ...]:
+        """The median-probability model: the columns that are more likely in than out [1]_.
+
+        References
+        ----------
+        .. [1] Barbieri and Berger (2004), Optimal predictive model selection, Annals of Statistics 32, 870–897.
+        """
+        best = self.inclusion().best
+        return tuple(name for name, share in zip(self.units, best, strict=True) if share > 0.5)
+
+    def normalised(self) -> Normalised:
+        """How much of the posterior was visited: see `Normalised`."""
+        if self.enumerated is not None:
+            free = len(self.model.free_units(self.schema))
+            return Normalised(-self.enumerated.log_total, 1.0, 2**free, exact=True)
+        drawn = self.drawn
+        identity = drawn.identity[drawn.model]
+        log_target = self.model.power * drawn.log_likelihood + drawn.log_prior
+        half = drawn.draws // 2
+        before, first = np.unique(identity[:, :half], return_index=True)
+        log_of_a = np.logaddexp.reduce(log_target[:, :half].ravel()[first]) if len(first) else -np.inf
+        inside = float(np.isin(identity[:, half:], before).mean())
+        log_constant = np.log(inside) - log_of_a if inside > 0 else -np.inf
+        _, _, log_likelihood, log_prior = self._distinct
+        log_of_b = np.logaddexp.reduce(self.model.power * log_likelihood + log_prior)
+        return Normalised(float(log_constant), float(min(1.0, np.exp(log_constant + log_of_b))), len(log_prior))
+
+    def top_models(self, n: int = 10) -> RankedModels:
+        """The most probable models with their exact odds.
+
+        Parameters
+        ----------
+        n : int
+            How many.
+        """
+        require_whole("n", n, 1)
+        found, known = self.normalised(), self.enumerated
+        stored, visits, log_likelihood, log_prior = self._distinct
+        drawn = {self._units_of(self.drawn, place): share for place, share in zip(stored, visits, strict=True)}
+        if known is not None:
+            source: Any = known
+            order = range(min(int(n), len(known.log_prior)))
+            log_target = known.log_likelihood + known.log_prior
+            log_likelihood, log_prior, places = known.log_likelihood, known.log_prior, np.arange(len(known.log_prior))
+        else:
+            source, log_target, places = self.drawn, self.model.power * log_likelihood + log_prior, stored
+            order = np.argsort(-log_target, kind="stable")[: int(n)].tolist()
+        total = self.drawn.model.size
+        best = float(np.max(log_target))
+        models = []
+        for place in order:
+            units = self._units_of(source, places[place])
+            models.append(
+                RankedModel(
+                    units,
+                    float(np.exp(found.log_constant + log_target[place])),
+                    float(np.exp(log_target[place] - best)),
+                    drawn.get(units, 0) / total,
+                    float(log_likelihood[place]),
+                    float(log_prior[place]),
+                )
+            )
+        return RankedModels(tuple(models), found)
+
+    def _units_of(self, source: Any, place: int) -> tuple[str, ...]:
+        names = self.units
+        return tuple(names[unit] for unit in source.unit[source.begin[place] : source.begin[place + 1]])
+
+    def variable_use(self, prob: float = PROB) -> TermUse:
+        """Of each column, the share of the model's terms that it is; comparable with that of a sum of trees.
+
+        Parameters
+        ----------
+        prob : float
+            The probability of the intervals.
+        """
+        require_prob(prob)
+        return term_use(self.drawn, self.schema, self._possible, prob)
+
+    # ---- coefficients and prediction --------------------------------------------------------------------------------
+
+    @cached_property
+    def _prediction(self) -> LinearPrediction:
+        columns = self.model.columns_of(self.schema)
+        return LinearPrediction(
+            self.model, self.drawn, np.concatenate([columns[number] for number in self._possible]), self.plan.seed
+        )
+
+    def coefficients(self, prob: float = PROB) -> Coefficients:
+        """Model-averaged coefficients.
+
+        Parameters
+        ----------
+        prob : float
+            The probability of the intervals.
+        """
+        require_prob(prob)
+        prediction = self._prediction
+        mean, of_columns = prediction.mean
+        tails = [(1 - prob) / 2, (1 + prob) / 2]
+        width, total = self.schema.width, self.drawn.model.size
+        sd, interval, inclusion = np.zeros(width), np.zeros((width, 2)), np.zeros(width)
+        order = np.argsort(self.drawn.coefficient_column, kind="stable")
+        column = prediction.columns[self.drawn.coefficient_column[order]]
+        values = prediction.coefficient[order]
+        edges = np.searchsorted(column, np.arange(width + 1))
+        for place in np.unique(column):
+            of_one = np.zeros(total)
+            found = values[edges[place] : edges[place + 1]]
+            of_one[: len(found)] = found
+            sd[place], interval[place] = of_one.std(), np.quantile(of_one, tails)
+            inclusion[place] = len(found) / total
+        names = self.schema.matrix_names
+        if not self.model.fit_intercept:
+            return Coefficients(names, of_columns, sd, interval, inclusion, prob)
+        level = prediction.intercept
+        return Coefficients(
+            ("(intercept)", *names),
+            np.concatenate([[mean], of_columns]),
+            np.concatenate([[level.std()], sd]),
+            np.concatenate([[np.quantile(level, tails)], interval]),
+            np.concatenate([[1.0], inclusion]),
+            prob,
+        )
+
+    def predict(self, X: Any, kind: str = "mean", prob: float = 0.9) -> np.ndarray:
+        """Predict new rows, averaging over the models.
+
+        Parameters
+        ----------
+        X : path, frame or array-like
+            New rows; frames are matched by column name.
+        kind : {"mean", "interval", "draws", "predictive", "predictive_interval", "sigma"}
+            ``"mean"``: the posterior mean of E(y | x), shape (rows,).
+            ``"interval"``: an equal-tailed credible interval of it, shape (rows, 2).
+            ``"draws"``: its draws, shape (chains, draws, rows).
+            ``"predictive"``: draws of a new y of weight 1, shape (chains, draws, rows).
+            ``"predictive_interval"``: an equal-tailed interval of a new y.
+            ``"sigma"``: the posterior mean of σ, shape (rows,).
+        prob : float
+            The probability of an interval.
+        """
+        return self._prediction.predict(self.schema.encode(X), kind, prob)
+
+    def _diagnose(self, rows: Rows | None, draws: int | None) -> Diagnostics:
+        columns = self.n_columns.astype(float)
+        series = {"log-likelihood": self.log_likelihood, "columns": columns, "sigma": self.sigma}
+        predicting = None
+        if rows is not None:
+            drawn = self.drawn
+            if draws is not None and draws < self.draws:
+                drawn = drawn.take(spaced(np.arange(self.draws)[None], draws)[0])
+            prediction = replace(self._prediction, draws=drawn)
+            predicting = Fits(lambda codes: prediction.predict(codes, "draws", PROB), drawn.chains, drawn.draws)
+        return diagnose_series(self, series, predicting, rows, draws, size="columns")
+
+    # ---- files ----------------------------------------------------------------------------------------------------
+
+    @property
+    def _numbers(self) -> int:
+        return self.drawn.coefficient.size + self.drawn.unit.size
+
+    def part(self, chain: int, begin: int, end: int) -> Part:
+        """Draws begin … end of one chain, with the models that are new in them."""
+        record = self.drawn.part(chain, begin, end)
+        if self.enumerated is not None and chain == 0:
+            found = {name: getattr(self.enumerated, name) for name in ENUMERATED_ARRAYS}
+            record |= {ENUMERATED + name: np.atleast_1d(value) for name, value in found.items()}
+        return record
+
+    @classmethod
+    def from_parts(
+        cls,
+        model: Subset,
+        schema: LinearSchema,
+        plan: Plan,
+        parts: Sequence[Sequence[Part]],
+        states: Sequence[dict[str, Any]],
+        watched: Rows | None = None,
+        recorded: Diagnostics | None = None,
+    ) -> SubsetPosterior:
+        """Put together what the chains recorded, `parts[chain]` being its blocks in order; this empties them."""
+        enumerated = None
+        if ENUMERATED + "log_total" in parts[0][0]:
+            found = {name: parts[0][0][ENUMERATED + name] for name in ENUMERATED_ARRAYS}
+            enumerated = Enumerated(float(found.pop("log_total")[0]), **found)
+        columns = model.columns_of(schema)
+        sizes = np.array([len(columns[number]) for number in model.possible_units(schema)], dtype=np.int64)
+        drawn = SubsetDraws.from_parts(parts, sizes)
+        return cls(model, schema, plan, drawn, tuple(states), enumerated, watched, recorded)
+
+    @staticmethod
+    def read_parts(reader: ModelReader, chain: int, plan: Plan) -> list[Part]:
+        """The blocks of draws of one chain in a model file."""
+        return blocks_of(reader, chain, PART_ARRAYS, OPTIONAL)
+
+    def check(self) -> SubsetPosterior:
+        """Raise InputError where the parts do not belong together; gives the posterior itself."""
+        self.drawn.check()
+        if not self.plan.chains == self.chains == len(self.states):
+            raise InputError("draws or states are missing")
+        if (
+            len(self.model.calibrated.spread) != self.schema.width
+            or len(self.model.calibrated.centre) != self.schema.width
+        ):
+            raise InputError("the calibration does not fit the columns")
+        if (self.enumerated is not None) != (self.model.method == "enumerate"):
+            raise InputError("what the enumeration found is missing")
+        if self.enumerated is not None:
+            found = self.enumerated
+            if len(found.inclusion) != len(self.units) or found.begin[-1] != len(found.unit):
+                raise InputError("what the enumeration found is damaged")
+            if found.unit.size and not (found.unit.min() >= 0 and found.unit.max() < len(self.units)):
+                raise InputError("what the enumeration found is damaged")
+        return self
+
+
+def enumerate_models(model: Subset, design: LinearDesign, plan: Plan, watched: Rows) -> SubsetPosterior:
+    """The posterior of a model whose subsets are few enough to look at each.
+
+    Parameters
+    ----------
+    model : Subset
+        The model, resolved.
+    design : LinearDesign
+        The data.
+    plan : Plan
+        How many draws to make; they are independent.
+    watched : Rows
+        The rows at which predictions are looked at.
+    """
+    generator = np.random.Generator(np.random.Philox(plan.seed))
+    number = plan.chains * plan.draws
+    found = _core.enumerate_subsets(model.problem(design), LISTED_MODELS, np.sort(generator.random(number)), plan.seed)
+    sizes = np.diff(found["drawn_begin"])
+    width = np.diff(np.concatenate([[0], np.cumsum(_widths(model, design)[found["drawn_unit"]])])[found["drawn_begin"]])
+    # The models come in the order of the enumeration, and independent draws in none.
+    order = generator.permutation(number).reshape(plan.chains, plan.draws)
+    edges, column_edges = found["drawn_begin"], np.concatenate([[0], np.cumsum(width)])
+    parts = []
+    for chosen in order:
+        units = np.concatenate([found["drawn_unit"][edges[one] : edges[one + 1]] for one in chosen])
+        columns = np.concatenate([np.arange(column_edges[one], column_edges[one + 1]) for one in chosen])
+        part = {
+            "unit": units,
+            "begin": np.concatenate([[0], np.cumsum(sizes[chosen])]),
+            "mean": found["mean"][columns],
+            "model": np.arange(plan.draws),
+            "log_likelihood": found["drawn_log_likelihood"][chosen],
+            "log_prior": found["drawn_log_prior"][chosen],
+            **{name: found[name][chosen] for name in ("sigma", "level", "shrinkage")},
+            "coefficient": found["coefficient"][columns],
+        }
+        parts.append([part])
+    known = {name: np.atleast_1d(np.asarray(found[name])) for name in ENUMERATED_ARRAYS}
+    parts[0][0] |= {ENUMERATED + name: values for name, values in known.items()}
+    return SubsetPosterior.from_parts(model, design.schema, plan, parts, [{} for _ in parts], watched)
+
+
+def _widths(model: Subset, design: LinearDesign) -> np.ndarray:
+    columns = model.columns_of(design.schema)
+    return np.array([len(columns[number]) for number in model.possible_units(design.schema)])
+
+
+def _normalised(log_weight: np.ndarray) -> np.ndarray:
+    weight = np.exp(log_weight - log_weight.max())
+    return weight / weight.sum()
