@@ -31,11 +31,25 @@ from .nulls import additive_null, permutation_null
 from .posterior import Posterior
 from .priors import GrowTree
 from .sampling import converge, extend, resume, sample
+from .subset.design import LinearDesign, make_linear_design, read_linear
+from .subset.model import Subset
+from .subset.posterior import SubsetPosterior
+from .subset.priors import (
+    BetaBinomial,
+    ExpectedSize,
+    GPrior,
+    HyperG,
+    HyperGN,
+    Independent,
+    Ridge,
+    SizePrior,
+)
 from .trees import Tree
 
 if TYPE_CHECKING:
     from .bart import BARTClassifier, BARTRegressor
     from .cart import CARTClassifier, CARTRegressor
+    from .linear import SubsetRegressor, SubsetSelector
 
 __version__ = version("baytree")
 
@@ -45,25 +59,38 @@ __all__ = [
     "BARTClassifier",
     "BARTPosterior",
     "BARTRegressor",
+    "BetaBinomial",
     "Box",
     "CARTClassifier",
     "CARTRegressor",
     "Categorical",
     "Design",
     "EditTree",
+    "ExpectedSize",
     "FileError",
     "Forbid",
+    "GPrior",
     "Gaussian",
     "GrowTree",
+    "HyperG",
+    "HyperGN",
+    "Independent",
     "InputError",
     "Interact",
     "InterruptedSampling",
     "Knowledge",
+    "LinearDesign",
     "MaxDepth",
     "MaxLeaves",
     "Monotone",
     "Only",
     "Posterior",
+    "Ridge",
+    "SizePrior",
+    "Subset",
+    "SubsetPosterior",
+    "SubsetRegressor",
+    "SubsetSelector",
     "Tree",
     "Weights",
     "additive_null",
@@ -72,9 +99,11 @@ __all__ = [
     "extend",
     "load",
     "make_design",
+    "make_linear_design",
     "permutation_null",
     "read",
     "read_knowledge",
+    "read_linear",
     "resume",
     "sample",
     "slp",
@@ -86,6 +115,8 @@ _LAZY = {
     "BARTRegressor": ".bart",
     "CARTClassifier": ".cart",
     "CARTRegressor": ".cart",
+    "SubsetRegressor": ".linear",
+    "SubsetSelector": ".linear",
 }
 
 

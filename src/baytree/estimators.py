@@ -17,31 +17,8 @@ from .knowledge.scikit_learn import from_scikit_learn
 from .tables import table_of
 
 
-class TreeEstimator(BaseEstimator):
-    """An estimator that fits a posterior over trees, or sums of them, to a table."""
-
-    _task: Literal["classification", "regression"]
-
-    def _design(self, X: Any, y: Any, sample_weight: Any, offset: Any = None) -> Design:
-        if y is None:
-            raise InputError("requires y to be passed, but the target y is None")
-        design = make_design(
-            X,
-            y,
-            task=self._task,
-            sample_weight=sample_weight,
-            offset=offset,
-            categorical_features=self.categorical_features,
-            max_cuts=self.max_cuts,
-        )
-        validate_data(self, X, skip_check_array=True)
-        return design
-
-    def _known(self, design: Design) -> Knowledge:
-        """What scikit-learn's parameters say about the columns."""
-        known = from_scikit_learn(self.monotonic_cst, self.interaction_cst, design.names)
-        known.check(design.schema)
-        return known.named(design.schema)
+class Estimator(BaseEstimator):
+    """An estimator that fits a posterior to a table."""
 
     def _run(self) -> dict[str, Any]:
         """What all estimators tell `sample`."""
@@ -71,3 +48,30 @@ class TreeEstimator(BaseEstimator):
         tags.input_tags.categorical = True
         tags.input_tags.string = True
         return tags
+
+
+class TreeEstimator(Estimator):
+    """An estimator that fits a posterior over trees, or sums of them."""
+
+    _task: Literal["classification", "regression"]
+
+    def _design(self, X: Any, y: Any, sample_weight: Any, offset: Any = None) -> Design:
+        if y is None:
+            raise InputError("requires y to be passed, but the target y is None")
+        design = make_design(
+            X,
+            y,
+            task=self._task,
+            sample_weight=sample_weight,
+            offset=offset,
+            categorical_features=self.categorical_features,
+            max_cuts=self.max_cuts,
+        )
+        validate_data(self, X, skip_check_array=True)
+        return design
+
+    def _known(self, design: Design) -> Knowledge:
+        """What scikit-learn's parameters say about the columns."""
+        known = from_scikit_learn(self.monotonic_cst, self.interaction_cst, design.names)
+        known.check(design.schema)
+        return known.named(design.schema)

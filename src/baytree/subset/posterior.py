@@ -143,6 +143,14 @@ class SubsetPosterior(Sampled):
         exact = None if self.enumerated is None else self.enumerated.inclusion
         return Inclusion(self.units, visits @ included / visits.sum(), weight @ included, exact)
 
+    def column_inclusion(self) -> np.ndarray:
+        """The probability of each predictor of the table: the largest of its own and of its interactions'."""
+        found = np.zeros(len(self.schema.columns))
+        for number, share in zip(self._possible, self.inclusion().best, strict=True):
+            for column in self.schema.units[number].parents or (number,):
+                found[column] = max(found[column], share)
+        return found
+
     def median_model(self) -> tuple[str, ...]:
         """The median-probability model: the columns that are more likely in than out [1]_.
 
