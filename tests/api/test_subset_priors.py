@@ -292,3 +292,5 @@ class TestStandard:
         )
         np.testing.assert_allclose((standard.matrix**2).sum(axis=0), 4)
         assert np.isfinite(standard.scale).all()
+        with pytest.raises(InputError, match="column 'x0': its values, times √weight, spread beyond float64"):
+            standardise(make_linear_design(x[:, None], [1, 2, 3, 5], sample_weight=[10, 20, 30, 90]))

@@ -70,9 +70,9 @@ def standardise(design: LinearDesign, *, intercept: bool = True) -> Standard:
     """
     matrix = np.empty_like(design.matrix)
     centre, scale = np.empty((2, design.schema.width))
-    for at, values in enumerate(design.matrix.T):
-        matrix[:, at], centre[at], scale[at] = _standard(values, design.weight, intercept)
-    y, mean, spread = _standard(design.y, design.weight, intercept)
+    for at, (name, values) in enumerate(zip(design.schema.matrix_names, design.matrix.T, strict=True)):
+        matrix[:, at], centre[at], scale[at] = _standard(name, values, design.weight, intercept)
+    y, mean, spread = _standard(design.response.name, design.y, design.weight, intercept)
     if not y.any():
         raise InputError(
             f"column {design.response.name!r}: its values differ from {mean:g} by no more than rounding; subtract that"
@@ -80,7 +80,9 @@ def standardise(design: LinearDesign, *, intercept: bool = True) -> Standard:
     return Standard(matrix, y, centre, scale, mean, spread, design.rows - intercept, _kept(matrix, design.units))
 
 
-def _standard(values: np.ndarray, weight: np.ndarray | None, intercept: bool) -> tuple[np.ndarray, float, float]:
+def _standard(
+    name: str, values: np.ndarray, weight: np.ndarray | None, intercept: bool
+) -> tuple[np.ndarray, float, float]:
     """Values in standard units, their centre and their scale."""
     # By a power of two, which is exact, so that no difference or square leaves the range of numbers.
     exponent = frexp(float(np.abs(values).max()))[1]
@@ -96,8 +98,11 @@ def _standard(values: np.ndarray, weight: np.ndarray | None, intercept: bool) ->
         return np.zeros_like(spread), ldexp(centre, exponent), 1.0
     if weight is not None:
         spread *= np.sqrt(weight)
-        size = sqrt(float(spread @ spread) / len(spread))
-    return spread / size, ldexp(centre, exponent), ldexp(size, exponent)
+        size = sqrt(float(np.mean(spread**2)))
+    try:
+        return spread / size, ldexp(centre, exponent), ldexp(size, exponent)
+    except OverflowError:
+        raise InputError(f"column {name!r}: its values, times √weight, spread beyond float64; rescale it") from None
 
 
 def _kept(matrix: np.ndarray, units: Sequence[Unit]) -> np.ndarray:
@@ -119,7 +124,7 @@ def _independent(columns: np.ndarray) -> np.ndarray:
         rest = column
         for _ in range(2):  # the second time for what rounding left of the first
             rest = rest - basis[:, :found] @ (basis[:, :found].T @ rest)
-        square = float(rest @ rest)
+        square = float(np.sum(rest**2))
         if found < rows and square > DEPENDENT * rows:
             basis[:, found] = rest / sqrt(square)
             kept[at] = True
