@@ -12,6 +12,7 @@ from scipy.optimize import minimize_scalar
 from scipy.special import logsumexp
 from scipy.stats import betabinom, invgamma
 
+from baytree import _core
 from baytree.errors import InputError
 from baytree.subset.design import make_linear_design
 from baytree.subset.noise import best_scale, calibrated
@@ -111,6 +112,7 @@ class TestModelPriors:
 class TestParameterPriors:
     def test_what_the_core_is_told(self):
         told = [prior.native(50) for prior in (GPrior(), GPrior(7), GPrior("eb"), HyperG(), HyperGN(4), Ridge(2))]
+        assert {kind for kind, _ in told} == set(_core.CoefficientPrior.__members__)
         assert told == [("fixed", 50), ("fixed", 7), ("empirical", 0), ("hyper_g", 3), ("hyper_gn", 4), ("ridge", 2)]
 
 
@@ -261,11 +263,27 @@ class TestStandard:
         X = np.column_stack([almost, np.full(10, 0.1), np.zeros(10), np.arange(10)])
         y = np.arange(10.0) ** 2
         standard = standardise(make_linear_design(X, y))
-        assert standard.varies.tolist() == [False, False, False, True]
+        assert standard.kept.tolist() == [False, False, False, True]
         assert standard.scale[:3].tolist() == [1, 1, 1]
-        assert standardise(make_linear_design(X, y), intercept=False).varies.tolist() == [True, True, False, True]
+        assert standardise(make_linear_design(X, y), intercept=False).kept.tolist() == [True, True, False, True]
         with pytest.raises(InputError, match=r"its values differ from 0\.3 by no more than rounding"):
             standardise(make_linear_design(X, almost))
+
+    @pytest.mark.parametrize(
+        ("first", "second"),
+        [("aabbccab", "uvuvuvww"), ("abcdabcdabcd", "uvwxxuvwxuvw"), ("aaab", "uuvu")],
+        ids=["a cell is empty", "more products than rows", "nothing beyond the main effects"],
+    )
+    def test_levels_that_never_meet(self, first, second):
+        X = np.column_stack([list(first), list(second)])
+        design = make_linear_design(X, np.arange(len(X)) ** 2.0, interactions=[(0, 1)])
+        standard = standardise(design)
+        main, products = slice(0, design.units[2].begin), design.units[2].columns
+        assert standard.kept[main].all()
+        rank = np.linalg.matrix_rank(standard.matrix)
+        assert rank < design.schema.width
+        assert np.linalg.matrix_rank(standard.matrix[:, standard.kept]) == standard.kept.sum() == rank
+        assert standard.kept[products].any() == (first != "aaab")
 
     def test_numbers_at_the_edge_of_their_range(self):
         x = np.array([1.7e308, -1.7e308, 1e308, 0.5e308])
@@ -274,3 +292,5 @@ class TestStandard:
         )
         np.testing.assert_allclose((standard.matrix**2).sum(axis=0), 4)
         assert np.isfinite(standard.scale).all()
+        with pytest.raises(InputError, match="column 'x0': its values, times √weight, spread beyond float64"):
+            standardise(make_linear_design(x[:, None], [1, 2, 3, 5], sample_weight=[10, 20, 30, 90]))

@@ -7,10 +7,8 @@ from typing import Any, Literal
 
 from ..errors import InputError, is_number
 from .design import LinearDesign
-from .standard import Standard, standardise
+from .standard import DEPENDENT, Standard, standardise
 
-# A column whose other columns leave less than this share of its square counts as dependent on them.
-DEPENDENT = 1e-8
 # The least share of the response's variance that counts as noise: a fit that leaves less is exact.
 LEAST_SHARE = 1e-6
 # The share that counts as noise where rows are too few for a full fit.
@@ -82,7 +80,7 @@ def best_scale(low: float, high: float) -> float:
 
 def _full_variance(standard: Standard, empty: float) -> float:
     """σ²_FULL in standard units, where the empty model has σ²_Y."""
-    matrix = standard.matrix[:, standard.varies]
+    matrix = standard.matrix[:, standard.kept]
     if standard.freedom <= matrix.shape[1]:
         return UNKNOWN_SHARE * empty
     from scipy.linalg import lapack, solve_triangular

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import frexp, ldexp, sqrt
 
 import numpy as np
 
 from ..errors import InputError
-from .design import LinearDesign, weighted_mean
+from .design import LinearDesign, Unit, weighted_mean
 
+# A column of whose square other columns leave less than this share depends on them.
+DEPENDENT = 1e-8
 # What spreads by less than this share of its largest value does not vary: the rest is rounding.
 ROUNDING = 1e-14
 
@@ -35,6 +38,10 @@ class Standard:
         Of the response.
     freedom : int
         Number of rows, less one with an intercept.
+    kept : numpy.ndarray
+        Whether each column of the matrix varies, and does not depend on those before it in its unit and those of the
+        unit's parents, as a product of two levels that never meet does. The others have coefficient 0; a unit that
+        keeps none never enters a model.
     """
 
     matrix: np.ndarray
@@ -44,12 +51,7 @@ class Standard:
     mean: float
     unit: float
     freedom: int
-
-    @property
-    def varies(self) -> np.ndarray:
-        """Whether each column of the matrix varies; one that does not never enters a model."""
-        varies: np.ndarray = np.any(self.matrix, axis=0)
-        return varies
+    kept: np.ndarray
 
 
 def standardise(design: LinearDesign, *, intercept: bool = True) -> Standard:
@@ -68,17 +70,19 @@ def standardise(design: LinearDesign, *, intercept: bool = True) -> Standard:
     """
     matrix = np.empty_like(design.matrix)
     centre, scale = np.empty((2, design.schema.width))
-    for at, values in enumerate(design.matrix.T):
-        matrix[:, at], centre[at], scale[at] = _standard(values, design.weight, intercept)
-    y, mean, unit = _standard(design.y, design.weight, intercept)
+    for at, (name, values) in enumerate(zip(design.schema.matrix_names, design.matrix.T, strict=True)):
+        matrix[:, at], centre[at], scale[at] = _standard(name, values, design.weight, intercept)
+    y, mean, spread = _standard(design.response.name, design.y, design.weight, intercept)
     if not y.any():
         raise InputError(
             f"column {design.response.name!r}: its values differ from {mean:g} by no more than rounding; subtract that"
         )
-    return Standard(matrix, y, centre, scale, mean, unit, design.rows - intercept)
+    return Standard(matrix, y, centre, scale, mean, spread, design.rows - intercept, _kept(matrix, design.units))
 
 
-def _standard(values: np.ndarray, weight: np.ndarray | None, intercept: bool) -> tuple[np.ndarray, float, float]:
+def _standard(
+    name: str, values: np.ndarray, weight: np.ndarray | None, intercept: bool
+) -> tuple[np.ndarray, float, float]:
     """Values in standard units, their centre and their scale."""
     # By a power of two, which is exact, so that no difference or square leaves the range of numbers.
     exponent = frexp(float(np.abs(values).max()))[1]
@@ -94,5 +98,35 @@ def _standard(values: np.ndarray, weight: np.ndarray | None, intercept: bool) ->
         return np.zeros_like(spread), ldexp(centre, exponent), 1.0
     if weight is not None:
         spread *= np.sqrt(weight)
-        size = sqrt(float(spread @ spread) / len(spread))
-    return spread / size, ldexp(centre, exponent), ldexp(size, exponent)
+        size = sqrt(float(np.mean(spread**2)))
+    try:
+        return spread / size, ldexp(centre, exponent), ldexp(size, exponent)
+    except OverflowError:
+        raise InputError(f"column {name!r}: its values, times √weight, spread beyond float64; rescale it") from None
+
+
+def _kept(matrix: np.ndarray, units: Sequence[Unit]) -> np.ndarray:
+    kept = np.zeros(matrix.shape[1], dtype=bool)
+    for unit in units:
+        given = [at for parent in unit.parents for at in range(units[parent].begin, units[parent].end) if kept[at]]
+        columns = np.concatenate([matrix[:, given], matrix[:, unit.columns]], axis=1)
+        kept[unit.columns] = _independent(columns)[len(given) :]
+    return kept
+
+
+def _independent(columns: np.ndarray) -> np.ndarray:
+    """Which columns in standard units do not depend on those before them."""
+    rows, width = columns.shape
+    basis = np.empty((rows, min(rows, width)), order="F")
+    kept = np.zeros(width, dtype=bool)
+    found = 0
+    for at, column in enumerate(columns.T):
+        rest = column
+        for _ in range(2):  # the second time for what rounding left of the first
+            rest = rest - basis[:, :found] @ (basis[:, :found].T @ rest)
+        square = float(np.sum(rest**2))
+        if found < rows and square > DEPENDENT * rows:
+            basis[:, found] = rest / sqrt(square)
+            kept[at] = True
+            found += 1
+    return kept
