@@ -52,8 +52,8 @@ class Calibration:
     weight : float
         The total weight of the rows.
     centre, spread : tuple of float
-        The centre and the unit of each column of the matrix; a spread of 0 marks one that never varies, and so never
-        enters.
+        The centre and the unit of each column of the matrix; a spread of 0 marks one that never varies, or depends on
+        others of its unit, and so never enters.
     """
 
     scale: float
@@ -171,18 +171,18 @@ class Subset:
         _, scale = calibrated(design, self.nu, self.scale, intercept=bool(self.fit_intercept))  # type: ignore[arg-type]
         standard = standardise(design, intercept=bool(self.fit_intercept))
         weight = float(design.rows if design.weight is None else design.weight.sum())
-        spread = np.where(standard.varies, standard.scale, 0.0)
+        spread = np.where(standard.kept, standard.scale, 0.0)
         return Calibration(
             scale, standard.mean, standard.unit, weight, tuple(standard.centre.tolist()), tuple(spread.tolist())
         )
 
     def columns_of(self, schema: LinearSchema) -> list[np.ndarray]:
-        """Of each unit the columns of the matrix that vary."""
-        varies = np.array(self.calibrated.spread) > 0
-        return [np.flatnonzero(varies[unit.columns]) + unit.begin for unit in schema.units]
+        """Of each unit the columns of the matrix that are used."""
+        kept = np.array(self.calibrated.spread) > 0
+        return [np.flatnonzero(kept[unit.columns]) + unit.begin for unit in schema.units]
 
     def possible_units(self, schema: LinearSchema) -> list[int]:
-        """The units of which a column varies; the others are in no model."""
+        """The units that have a column to use; the others are in no model."""
         return [number for number, columns in enumerate(self.columns_of(schema)) if len(columns)]
 
     def free_units(self, schema: LinearSchema) -> list[int]:
@@ -274,8 +274,9 @@ class Subset:
         constant = [unit.name for number, unit in enumerate(design.units) if number not in possible]
         if constant:
             some = listed(constant[:5]) + (f" and {len(constant) - 5} more" if len(constant) > 5 else "")
-            never = "never varies and is" if len(constant) == 1 else "never vary and are"
-            lines.append(f"{counted(len(constant), 'column')} {never} left out: {some}")
+            lines.append(
+                f"{counted(len(constant), 'column')} left out, as it never varies, or says the same as others: {some}"
+            )
         if self.method == "sample" and all(name.endswith("replace") for name in self.shares()):
             lines.append("replacements never change the number of columns; add gibbs")
         return lines
