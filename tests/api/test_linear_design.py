@@ -15,6 +15,7 @@ from baytree.columns import MAX_LEVELS, OTHER
 from baytree.data import make_design
 from baytree.errors import InputError
 from baytree.subset.design import LinearSchema, make_linear_design, read_linear
+from baytree.subset.standard import standardise
 
 NAN = float("nan")
 
@@ -289,3 +290,12 @@ class TestEdges:
             with pytest.raises(InputError) as caught:
                 make(X, y, **options)
             assert message in str(caught.value)
+
+
+def test_predictors_that_lack_the_same_rows_share_an_indicator() -> None:
+    generator = np.random.default_rng(4)
+    X = generator.normal(size=(60, 3))
+    X[::5, :2] = np.nan
+    X[::7, 2] = np.nan
+    design = make_linear_design(X, generator.normal(size=60))
+    assert standardise(design).kept.tolist() == [True, True, True, False, True, True]

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from math import frexp, ldexp, sqrt
 
 import numpy as np
 
 from ..errors import InputError
-from .design import LinearDesign, Unit, weighted_mean
+from .design import LinearDesign, weighted_mean
 
 # A column of whose square other columns leave less than this share depends on them.
 DEPENDENT = 1e-8
@@ -77,7 +76,7 @@ def standardise(design: LinearDesign, *, intercept: bool = True) -> Standard:
         raise InputError(
             f"column {design.response.name!r}: its values differ from {mean:g} by no more than rounding; subtract that"
         )
-    return Standard(matrix, y, centre, scale, mean, spread, design.rows - intercept, _kept(matrix, design.units))
+    return Standard(matrix, y, centre, scale, mean, spread, design.rows - intercept, _kept(matrix, design))
 
 
 def _standard(
@@ -105,12 +104,20 @@ def _standard(
         raise InputError(f"column {name!r}: its values, times √weight, spread beyond float64; rescale it") from None
 
 
-def _kept(matrix: np.ndarray, units: Sequence[Unit]) -> np.ndarray:
+def _kept(matrix: np.ndarray, design: LinearDesign) -> np.ndarray:
+    units, columns_of_table = design.units, design.schema.columns
     kept = np.zeros(matrix.shape[1], dtype=bool)
-    for unit in units:
+    indicators: set[bytes] = set()
+    for number, unit in enumerate(units):
         given = [at for parent in unit.parents for at in range(units[parent].begin, units[parent].end) if kept[at]]
         columns = np.concatenate([matrix[:, given], matrix[:, unit.columns]], axis=1)
         kept[unit.columns] = _independent(columns)[len(given) :]
+        # Predictors that lack values in the same rows have one indicator in common, or they could not both be in a
+        # model.
+        if number < len(columns_of_table) and columns_of_table[number].has_missing and kept[unit.columns].sum() > 1:
+            indicator = matrix[:, unit.end - 1].tobytes()
+            kept[unit.end - 1] &= indicator not in indicators
+            indicators.add(indicator)
     return kept
 
 
