@@ -49,6 +49,7 @@ bench: $(VENV)/installed ## Measure speed
 	$(BIN)/python -m benchmarks.cart
 	$(BIN)/python -m benchmarks.programs
 	$(BIN)/python -m benchmarks.memory
+	$(BIN)/python -m benchmarks.subset
 
 sanitize: $(VENV)/pip ## Test the core under the address and undefined-behaviour sanitizers
 	$(BIN)/cmake -S . -B $(SANITIZE) -G Ninja -DCMAKE_MAKE_PROGRAM=$(abspath $(BIN)/ninja) -DCMAKE_BUILD_TYPE=RelWithDebInfo \

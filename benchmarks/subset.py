@@ -1,0 +1,189 @@
+"""Subset selection: every move's time and effective draws a second, beside a plain Gibbs sampler in NumPy and BAS.
+
+n = 500 rows and p = 50, 500 and 5,000 columns with correlations of a half; eight of them matter, the weakest of which
+can be missed. g-prior with c = n, beta-binomial prior over models, one thread. All systems have the same posterior.
+
+- ns a flip: time for one look at one column, to flip it or not; an ``informed`` or ``replace`` turn looks at all.
+- effective draws a second: the bulk effective size of the log posterior and, as the median, of the indicators of the
+  columns whose probability lies between 0.05 and 0.95.
+
+``python -m benchmarks.subset``; BAS is left out where R or it is not installed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+from rich.box import MARKDOWN
+from rich.console import Console
+from rich.table import Table
+from scipy.special import betaln
+
+import baytree as bt
+from baytree import _core
+from baytree.diagnostics import ess_of
+
+ROWS = 500
+SIZES = (50, 500, 5_000)
+MOVES = ("gibbs", "random", "metropolis", "informed", "replace")
+PRIORS = (bt.GPrior(), bt.GPrior("eb"), bt.HyperG(), bt.HyperGN(), bt.Ridge())
+
+
+def data(columns: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    """Neighbouring columns have a correlation of a half; eight matter."""
+    generator = np.random.default_rng(seed)
+    X = generator.normal(size=(ROWS, columns))
+    for j in range(1, columns):
+        X[:, j] = 0.5 * X[:, j - 1] + np.sqrt(0.75) * X[:, j]
+    chosen = np.linspace(0, columns - 1, 8).astype(int)
+    effect = np.array([1.0, 0.8, 0.6, 0.5, 0.4, 0.3, 0.2, 0.15])
+    return X, X[:, chosen] @ effect + generator.normal(size=ROWS)
+
+
+def effective(target: np.ndarray, indicators: np.ndarray) -> tuple[float, float]:
+    """Effective draws of the log posterior, and of the indicators that are open, of one chain."""
+    share = indicators.mean(axis=0)
+    open_ones = indicators[:, (share > 0.05) & (share < 0.95)].astype(float)
+    of_target = float(ess_of(target[None, :, None])[0][0])
+    return of_target, float(np.median(ess_of(open_ones[None])[0])) if open_ones.size else float("nan")
+
+
+def baytree(X: np.ndarray, y: np.ndarray, moves: dict[str, float], seconds: float) -> dict[str, float]:
+    """One chain for about so many seconds."""
+    design = bt.make_linear_design(X, y)
+    model = bt.Subset(coefficients=bt.GPrior(), moves=moves, method="sample", nu=0.0).resolve(design)
+    [chain] = model.chains(design, 0, 1)
+    chain.warm_up(20, 1)
+    began = time.perf_counter()
+    chain.advance(20, 1)
+    draws = int(np.clip(seconds / max((time.perf_counter() - began) / 20, 1e-7), 200, 20_000))
+    chain.warm_up(max(200, draws // 10), 1)
+    chain.end_warm_up()
+    before = sum(chain.turns)
+    began = time.perf_counter()
+    chain.advance(draws, 1)
+    per_iteration = (time.perf_counter() - began) / draws
+    looks = (sum(chain.turns) - before) / draws
+    chain.draw(draws, 1, 1)
+    part = chain.take()
+    included = np.zeros((len(part["begin"]) - 1, X.shape[1]), dtype=bool)
+    included[np.repeat(np.arange(len(included)), np.diff(part["begin"])), part["unit"]] = True
+    first = part["model"].min()
+    of_target, of_indicator = effective(part["log_likelihood"] + part["log_prior"], included[part["model"] - first])
+    return {
+        "flip": per_iteration / looks * 1e9,
+        "target": of_target / (draws * per_iteration),
+        "indicator": of_indicator / (draws * per_iteration),
+    }
+
+
+def numpy_gibbs(X: np.ndarray, y: np.ndarray, seconds: float) -> dict[str, float]:
+    """A plain Gibbs sampler: the model's marginal likelihood from its columns, anew for every look."""
+    rows, columns = X.shape
+    X, y = X - X.mean(axis=0), y - y.mean()
+    gram, product, total = X.T @ X, X.T @ y, float(y @ y)
+    generator = np.random.default_rng(0)
+    included = np.zeros(columns, dtype=bool)
+    log_size = betaln(1 + np.arange(columns + 1), 1 + columns - np.arange(columns + 1))
+
+    def log_target() -> float:
+        chosen = np.flatnonzero(included)
+        explained = product[chosen] @ np.linalg.solve(gram[np.ix_(chosen, chosen)], product[chosen])
+        rest = 1 - rows / (1 + rows) * explained / total
+        return float(-len(chosen) / 2 * np.log1p(rows) - (rows - 1) / 2 * np.log(rest) + log_size[len(chosen)])
+
+    def scan(current: float) -> float:
+        for j in range(columns):
+            included[j] ^= True
+            other = log_target()
+            if generator.random() < 1 / (1 + np.exp(min(current - other, 700))):
+                current = other
+            else:
+                included[j] ^= True
+        return current
+
+    current = scan(log_target())
+    began = time.perf_counter()
+    targets, indicators = [], []
+    while len(targets) < 4 or time.perf_counter() - began < seconds:
+        current = scan(current)
+        targets.append(current)
+        indicators.append(included.copy())
+    took = time.perf_counter() - began
+    of_target, of_indicator = effective(np.array(targets), np.array(indicators))
+    return {
+        "flip": took / (len(targets) * columns) * 1e9,
+        "target": of_target / took,
+        "indicator": of_indicator / took,
+    }
+
+
+BAS = """
+library(BAS); d <- read.csv(commandArgs(TRUE)[1]); p <- ncol(d) - 1; it <- as.integer(commandArgs(TRUE)[2])
+s <- system.time(m <- bas.lm(y ~ ., d, prior="g-prior", alpha=nrow(d), modelprior=beta.binomial(1, 1),
+                             method="MCMC", MCMC.iterations=it, force.heredity=FALSE))["elapsed"]
+cat(s / it * 1e9)
+"""
+
+
+def bas(X: np.ndarray, y: np.ndarray) -> float | None:
+    """Nanoseconds a proposal of BAS's chain; None where it is not installed."""
+    if shutil.which("Rscript") is None:
+        return None
+    found = subprocess.run(["Rscript", "-e", 'quit(status = !requireNamespace("BAS", quietly = TRUE))'])
+    if found.returncode:
+        return None
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "data.csv")
+        names = ",".join([*(f"x{j}" for j in range(X.shape[1])), "y"])
+        np.savetxt(path, np.column_stack([X, y]), delimiter=",", header=names, comments="")
+        answer = subprocess.run(["Rscript", "-e", BAS, str(path), "200000"], capture_output=True, text=True, check=True)
+    return float(answer.stdout)
+
+
+def enumeration(columns: int) -> Iterator[tuple[str, float]]:
+    """Seconds to enumerate all subsets, by prior of the coefficients."""
+    X, y = data(columns)
+    design = bt.make_linear_design(X, y)
+    for prior in PRIORS:
+        problem = bt.Subset(coefficients=prior).resolve(design).problem(design)
+        began = time.perf_counter()
+        _core.enumerate_subsets(problem, 1_000, np.empty(0))
+        yield str(prior), time.perf_counter() - began
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--quick", action="store_true", help="short runs, to see that all of it works")
+    seconds = 0.3 if parser.parse_args().quick else 3.0
+    console = Console(width=140)
+    table = Table("p", "system", "ns a flip", "log posterior/s", "indicators/s", "times NumPy's", box=MARKDOWN)
+    for columns in SIZES:
+        X, y = data(columns)
+        plain = numpy_gibbs(X, y, 10 * seconds)
+        systems = {name: baytree(X, y, {name: 1.0}, seconds) for name in MOVES[:-1]}
+        systems["auto"] = baytree(X, y, {"gibbs": 1.0, "replace": 1.0}, seconds)
+        for name, found in {**systems, "NumPy": plain}.items():
+            ratio = found["target"] / plain["target"]
+            figures = (f"{found[one]:.3g}" for one in ("flip", "target", "indicator"))
+            table.add_row(f"{columns:,}", name, *figures, "" if name == "NumPy" else f"{ratio:,.0f}")
+        peer = bas(X, y)
+        if peer is not None:
+            table.add_row(f"{columns:,}", "BAS", f"{peer:.3g}", "", "", "")
+        else:
+            console.print('BAS is not installed and left out: in R, install.packages("BAS")')
+    console.print(table)
+    for prior, took in enumeration(20):
+        console.print(f"2^20 models, {prior}: {took:.2f} s")
+
+
+if __name__ == "__main__":
+    main()
