@@ -105,7 +105,15 @@ def sample(  # type: ignore[misc]
         warnings.warn(line, stacklevel=2)
     tempering = Tempering(temperatures, ladder, swap_every)
     plan = Plan(
-        int(chains), int(warmup), int(draws), int(thin), seed, design.rows, fingerprint(design), **vars(tempering)
+        int(chains),
+        int(warmup),
+        int(draws),
+        int(thin),
+        seed,
+        design.rows,
+        fingerprint(design),
+        **vars(tempering),
+        offset=design.offset is not None,
     )
     run = _Run(model, design, plan, threads, progress)
     if start is not None:
