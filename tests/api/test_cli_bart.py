@@ -387,7 +387,9 @@ def test_a_killed_run_is_resumed_to_the_same_posterior() -> None:
         assert said in failure(*resume, *options.split())
     assert partial_path("killed.baytree").exists()
 
-    invoke(*resume)
+    said = invoke(*resume[:-1]).stdout
+    assert "baytree predict killed.baytree friedman.csv" in said
+    assert "  baytree fit" not in said, "without --model bart it would be another model"
     invoke(*NUMBERS, *plan, "--out", "whole.baytree", "--quiet")
     resumed, whole = bt.load("killed.baytree"), bt.load("whole.baytree")
     assert np.array_equal(resumed.log_likelihood, whole.log_likelihood)
