@@ -119,4 +119,16 @@ bool Cone::contains(std::span<const double> values, std::size_t first, std::size
   return true;
 }
 
+RandomOrder::RandomOrder(const Design& design, const std::vector<int>& signs) {
+  if (!signs.empty()) cone_.emplace(design, signs);
+}
+
+bool RandomOrder::is_monotone(std::span<const Node> nodes, Stream& stream) {
+  if (!cone_) return true;
+  values_.resize((nodes.size() + 1) / 2);
+  for (double& value : values_) value = stream.uniform();
+  cone_->read(nodes);
+  return cone_->contains(values_, 0, values_.size());
+}
+
 }  // namespace baytree

@@ -219,7 +219,7 @@ class BARTRegressor(RegressorMixin, _BART):
         prob : float
             The probability of the intervals.
         offset : array-like, optional
-            What is added to the sum of trees of each row.
+            What is added to the sum of trees of each row; needed where `fit` had one.
         """
         return self._predict(X, kind, prob, offset=offset)
 
@@ -324,6 +324,6 @@ class BARTClassifier(ClassifierMixin, _BART):
         prob : float
             The probability of the intervals.
         offset : array-like, optional
-            What is added to the sum of trees of each row.
+            What is added to the sum of trees of each row; needed where `fit` had one.
         """
         return self._predict(X, kind, prob, offset=offset)

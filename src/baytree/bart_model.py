@@ -13,6 +13,7 @@ import numpy as np
 from . import _core
 from .data import Design
 from .errors import InputError, is_number, require_whole, unknown_choice
+from .knowledge import Monotone
 from .native import native_design
 from .priors import GrowTree
 from .program_sums import kernel_of, tree_program
@@ -171,6 +172,9 @@ class BART:
             raise InputError(
                 "split='soft' is for noise that is the same everywhere; with variance='forest' choose 'hard'"
             )
+        known = self.prior.knowledge.constraints if isinstance(self.prior, GrowTree) else ()
+        if self.split == "soft" and any(isinstance(constraint, Monotone) for constraint in known):
+            raise InputError("split='soft' cannot be held to Monotone; leave that out, or choose split='hard'")
         for name, usual in (("start", "root"), ("variance", "constant"), ("split", "hard")):
             if isinstance(self.prior, Program) and getattr(self, name) != usual:
                 raise InputError(f"{name}={getattr(self, name)!r} needs a GrowTree; with a program leave it out")

@@ -140,8 +140,14 @@ class BARTPosterior(Explained):
         prob : float
             The probability of an interval.
         offset : array-like, optional
-            What is added to the sum of trees of each row.
+            What is added to the sum of trees of each row. Where the training rows had one, new rows need theirs, be it
+            zeros, for all kinds but ``"sigma"``.
         """
+        if offset is None and self.plan.offset and kind != "sigma":
+            raise InputError(
+                "the model was fitted with an offset, so new rows need theirs: give offset=, one number a row, 0 to "
+                "add nothing"
+            )
         return self._predictor.predict(self.schema.encode(X), kind, prob, offset)
 
     def some_draws(self, draws: int | None) -> SumPrediction:

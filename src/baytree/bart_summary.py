@@ -22,6 +22,8 @@ class BARTSummary:
     ----------
     response, task, rows, columns, chains, draws, warmup, thin, seed, model, acceptance, diagnostics, remedies
         As of a `baytree.summary.Summary`.
+    offset : bool
+        Whether the rows had an offset.
     trees : int
         Trees in each sum.
     leaves : float
@@ -43,6 +45,7 @@ class BARTSummary:
     acceptance: dict[str, float]
     diagnostics: Diagnostics
     remedies: tuple[Remedy, ...]
+    offset: bool
     trees: int
     leaves: float
     variable_use: dict[str, float]
@@ -109,6 +112,7 @@ def summarise(posterior: BARTPosterior) -> BARTSummary:
         acceptance=posterior.acceptance,
         diagnostics=found,
         remedies=advice(found, warmup=plan.warmup, draws=posterior.draws, temperatures=None),
+        offset=plan.offset,
         trees=sums.trees,
         leaves=float(sums.leaves.mean()),
         variable_use=dict(sorted(shares, key=lambda item: -item[1])),

@@ -25,6 +25,8 @@ class Plan:
         A fingerprint of the training data.
     temperatures, ladder, swap_every
         How each chain was tempered: see `Tempering`.
+    offset : bool
+        Whether the training rows had an offset, so that new ones need theirs.
     """
 
     chains: int
@@ -37,6 +39,7 @@ class Plan:
     temperatures: int = 1
     ladder: str = "adaptive"
     swap_every: int | None = None
+    offset: bool = False
 
     @property
     def tempering(self) -> Tempering:

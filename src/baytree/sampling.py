@@ -106,7 +106,15 @@ def sample(  # type: ignore[misc]
         warnings.warn(line, stacklevel=2)
     tempering = Tempering(temperatures, ladder, swap_every)
     plan = Plan(
-        int(chains), int(warmup), int(draws), int(thin), seed, design.rows, design.fingerprint(), **vars(tempering)
+        int(chains),
+        int(warmup),
+        int(draws),
+        int(thin),
+        seed,
+        design.rows,
+        design.fingerprint(),
+        **vars(tempering),
+        offset=getattr(design, "offset", None) is not None,
     )
     if isinstance(model, Subset) and model.method == "enumerate":
         return _enumerated(model, design, plan, start, checkpoint)

@@ -2,6 +2,7 @@
 
 import json
 import pickle
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -169,8 +170,26 @@ def test_an_offset_is_taken_off_the_response(friedman: bt.datasets.Dataset) -> N
     with_offset = bt.BARTRegressor(**QUICK).fit(friedman.X, friedman.y, offset=offset)
     of_rest = bt.BARTRegressor(**QUICK).fit(friedman.X, friedman.y - offset)
     np.testing.assert_array_equal(with_offset.posterior_.mean.values, of_rest.posterior_.mean.values)
-    plain = with_offset.predict(friedman.X)
+    plain = with_offset.predict(friedman.X, offset=np.zeros(150))
     np.testing.assert_allclose(with_offset.predict(friedman.X, offset=offset), plain + offset, rtol=1e-6, atol=1e-6)
+
+
+def test_a_model_with_an_offset_asks_for_that_of_new_rows(friedman: bt.datasets.Dataset, tmp_path: Path) -> None:
+    """Adding nothing without a word would give wrong predictions."""
+    model = bt.BARTRegressor(**QUICK).fit(friedman.X, friedman.y, offset=np.ones(150))
+    model.posterior_.save(tmp_path / "model.baytree")
+    for posterior in (model.posterior_, bt.load(tmp_path / "model.baytree")):
+        for kind in ("mean", "interval", "draws", "predictive", "predictive_interval"):
+            with pytest.raises(bt.InputError, match=r"fitted with an offset.*give offset="):
+                posterior.predict(friedman.X, kind)
+        assert posterior.predict(friedman.X, offset=np.zeros(150)).shape == (150,)
+        assert posterior.predict(friedman.X, "sigma").shape == (150,)
+    with pytest.raises(bt.InputError, match="fitted with an offset"):
+        model.score(friedman.X, friedman.y)
+    classes = bt.BARTClassifier(**QUICK).fit(friedman.X, friedman.y > 14, offset=np.ones(150))
+    for predict in (classes.predict, classes.predict_proba):
+        with pytest.raises(bt.InputError, match="fitted with an offset"):
+            predict(friedman.X)
 
 
 def test_an_offset_of_two_classes() -> None:

@@ -155,6 +155,17 @@ def test_noise_that_trees_learn() -> None:
     assert (posterior.model.variance, posterior.variance.trees) == ("forest", 5)
     assert "the noise depends on the row, with a standard deviation of about" in text
     assert "noise by the product of 5 trees, sigma = linear" in invoke("show", "noise.baytree").stdout
+    sigma = predicted("noise.baytree", "friedman.csv", "--kind", "sigma")["sigma"]
+    assert np.array_equal(sigma, posterior.predict("friedman.csv", "sigma"))
+
+
+def test_soft_questions() -> None:
+    invoke(*NUMBERS, *QUICK, "--split", "soft", "--bandwidth", "0.2", "--out", "soft.baytree", "-q")
+    posterior = bt.load("soft.baytree")
+    assert (posterior.model.split, posterior.model.bandwidth) == ("soft", 0.2)
+    assert "8 trees; soft questions of mean bandwidth 0.2; leaf values" in invoke("show", "soft.baytree").stdout
+    found = predicted("soft.baytree", "friedman.csv", "--kind", "mean")["mean"]
+    assert np.array_equal(found, posterior.predict("friedman.csv"))
 
 
 # ---- options that do not belong together ----------------------------------------------------------------------------
@@ -182,6 +193,9 @@ def test_noise_that_trees_learn() -> None:
         ("--moves swap", "no move 'swap'. Choose from: auto, birth_death, change"),
         ("--variance-trees 5", "add that, or leave --variance-trees out"),
         ("--variance forest --nu inf", "nu=inf fixes the noise"),
+        ("--split soft --monotone x4=+1", "split='soft' cannot be held to Monotone; leave that out"),
+        ("--split soft --start grow", "with split='soft' choose start='root'"),
+        ("--bandwidth 0.2", "--bandwidth is for --split soft"),
         ("--offset nothing", "no column 'nothing'"),
         ("--column-weight x1=2 --sparse", "keep one"),
     ],
@@ -324,6 +338,17 @@ def test_predict_with_an_offset() -> None:
     assert "Did you mean 'x1'?" in failure("predict", "friedman.baytree", "friedman.csv", "--offset", "x11")
 
 
+def test_predict_asks_for_the_offset_of_new_rows() -> None:
+    invoke(*NUMBERS[:4], *QUICK, "--offset", "o", "--out", "added.baytree", "-q")
+    said = failure("predict", "added.baytree", "friedman.csv")
+    assert "the model was fitted with an offset" in said and "--offset" in said
+    assert "Model: the sum of 8 trees and an offset; leaf values" in invoke("show", "added.baytree").stdout
+    table = pl.read_csv("friedman.csv").with_columns(nothing=0)
+    table.write_csv("nothing.csv")
+    plain, found = (predicted("added.baytree", "nothing.csv", "--offset", name) for name in ("nothing", "o"))
+    np.testing.assert_allclose(found["mean"], plain["mean"] + table["o"], rtol=1e-6)
+
+
 def test_predict_json() -> None:
     record = json.loads(invoke("predict", "size.baytree", "size.csv", "--json").stdout)
     assert record["rows"] == len(record["predictions"]) == 120
@@ -362,7 +387,9 @@ def test_a_killed_run_is_resumed_to_the_same_posterior() -> None:
         assert said in failure(*resume, *options.split())
     assert partial_path("killed.baytree").exists()
 
-    invoke(*resume)
+    said = invoke(*resume[:-1]).stdout
+    assert "baytree predict killed.baytree friedman.csv" in said
+    assert "  baytree fit" not in said, "without --model bart it would be another model"
     invoke(*NUMBERS, *plan, "--out", "whole.baytree", "--quiet")
     resumed, whole = bt.load("killed.baytree"), bt.load("whole.baytree")
     assert np.array_equal(resumed.log_likelihood, whole.log_likelihood)

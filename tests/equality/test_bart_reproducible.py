@@ -54,9 +54,13 @@ KNOWN = {
     "monotone": bt.Knowledge() & Monotone(x3=1),
     "grown": bt.Knowledge(),
     "forest": bt.Knowledge() & bt.Weights("sparse"),
+    "soft": bt.Knowledge() & bt.Weights("sparse"),
 }
-RUNS = [*(("numbers", kind) for kind in KNOWN), ("probit", "sparse"), ("classes", "plain"), ("classes", "grown")]
-ROWS = [*RUNS, ("rows", "plain"), ("rows", "grown"), ("rows", "forest"), ("leaves", "plain")]
+RUNS = [
+    *(("numbers", kind) for kind in KNOWN),
+    *(("probit", "sparse"), ("probit", "soft"), ("classes", "plain"), ("classes", "grown")),
+]
+ROWS = [*RUNS, *(("rows", kind) for kind in ("plain", "grown", "forest", "soft")), ("leaves", "plain")]
 EVERY = pytest.mark.parametrize(("data", "kind"), RUNS)
 
 
@@ -67,7 +71,7 @@ def assert_same(a: bt.BARTPosterior, b: bt.BARTPosterior) -> None:
             continue
         for name, array in one.forest.arrays().items():
             np.testing.assert_array_equal(array, other.forest.arrays()[name], err_msg=name)
-        for name in ("tree_index", "values"):
+        for name in ("tree_index", "values", "bandwidths"):
             np.testing.assert_array_equal(getattr(one, name), getattr(other, name), err_msg=name)
     for name in ("sigma", "log_likelihood", "log_weights", "concentration"):
         np.testing.assert_array_equal(getattr(a, name), getattr(b, name), err_msg=name)
@@ -82,7 +86,8 @@ def model(data: str, kind: str) -> bt.BART:
         return bt.BART(trees=1, prior=bt.GrowTree(beta=0.1, min_leaf=1), moves=moves)
     prior, few = bt.GrowTree(beta=2.0) & KNOWN[kind], data == "rows"
     noise = {"variance": "forest", "variance_trees": 3 if few else 8} if kind == "forest" else {}
-    return bt.BART(trees=5 if few else 20, prior=prior, start="grow" if kind == "grown" else "root", **noise)
+    start, split = "grow" if kind == "grown" else "root", "soft" if kind == "soft" else "hard"
+    return bt.BART(trees=5 if few else 20, prior=prior, start=start, split=split, **noise)
 
 
 def draw(data: str, kind: str = "plain", **options: object) -> bt.BARTPosterior:
@@ -95,7 +100,7 @@ def test_threads(data: str, kind: str) -> None:
     assert_same(draw(data, kind, threads=1), draw(data, kind, threads=3))
 
 
-@pytest.mark.parametrize("kind", ["plain", "forest"])
+@pytest.mark.parametrize("kind", ["plain", "forest", "soft"])
 @pytest.mark.parametrize("chains", [1, 3])
 def test_threads_that_share_a_chain(chains: int, kind: str) -> None:
     few = {"chains": chains, "warmup": 5, "draws": 5}

@@ -16,6 +16,7 @@ from exact.chains import native_prior
 from exact.constraints import broken
 from exact.enumeration import Tree
 from exact.normal_sums import SumSpace
+from exact.soft_sums import SoftSums
 from exact.spaces import Space
 from exact.tuples import Floats, Ints, Tuples
 from exact.utilities import UtilitySpace, class_probability
@@ -52,7 +53,8 @@ def model(tuples: SumSpace | UtilitySpace, moves: Moves, power: float = 1.0) -> 
         prior = prior & bt.Weights("sparse")
     normal = isinstance(tuples, SumSpace)
     noise = {"sigma": tuples.noise.guess, "nu": tuples.noise.nu, "q": tuples.noise.q} if normal else {}
-    return bt.BART(trees=tuples.trees, prior=prior, k=tuples.k, moves=moves, power=power, **noise)
+    soft = {"split": "soft", "bandwidth": tuples.bandwidth} if isinstance(tuples, SoftSums) else {}
+    return bt.BART(trees=tuples.trees, prior=prior, k=tuples.k, moves=moves, power=power, **noise, **soft)
 
 
 def run(

@@ -1,98 +1,119 @@
-"""Soft rules against quadrature over their bandwidths, on a table so small that every tree is known."""
+"""Soft rules against quadrature over their bandwidths: trees, bandwidths, fits and weights of columns together.
+
+Each move has its saboteur, and each part of the model another value that the same check must reject.
+"""
+
+from dataclasses import replace
 
 import numpy as np
 import pytest
-from scipy.special import expit
 
 import baytree as bt
-from baytree.diagnostics import effective_size
+from exact.agreement import Disagreement, assert_agrees, assert_means_agree
+from exact.constraints import Constraints
+from exact.dirichlet_weights import DirichletWeights
+from exact.normal_sums import Noise
+from exact.soft_sums import NODES, SoftSums
+from exact.spaces import GAP, MISSING, WEIGHTED_REAL, Space
+from exact.sum_chains import Moves, model, positions_of
+from exact.sum_spaces import BLOCKED, THREE
 
-# One column of three values: the trees of at most one question are a leaf and two splits.
-CODES = np.array([0, 0, 0, 1, 1, 1, 2, 2, 2, 2])
-Y = np.array([0.1, -0.4, 0.2, 0.9, 0.3, 0.7, 1.4, 1.1, 1.9, 1.2])
-ALPHA, BANDWIDTH, SIGMA = 0.7, 0.2, 0.5
-CUTS = 2
+FIXED = Noise(0.4)
+WITHOUT_CHANGES: Moves = {"birth_death": 1, "bandwidth": 1}
 
-
-def model(moves: object = "auto", power: float = 1.0) -> bt.BART:
-    prior = bt.GrowTree(ALPHA, 1.0, min_leaf=1) & bt.MaxDepth(1)
-    return bt.BART(
-        trees=1, prior=prior, nu=float("inf"), sigma=SIGMA, split="soft", bandwidth=BANDWIDTH, moves=moves, power=power
-    )
-
-
-def exact(bart: bt.BART, power: float) -> tuple[np.ndarray, float, np.ndarray]:
-    """P(leaf, cut 0, cut 1), E(bandwidth | a split) and E f(x) of the three values."""
-    assert bart.calibration is not None
-    y = Y - bart.calibration.centre[0]
-    leaf_sd = bart.calibration.leaf_sd
-    step = 1e-3
-    bandwidths = np.arange(step / 2, 20 * BANDWIDTH, step)
-    density = np.exp(-bandwidths / BANDWIDTH) / BANDWIDTH * step
-
-    def fitted(shares: np.ndarray) -> tuple[float, np.ndarray]:
-        """The marginal likelihood to the power 0 or 1, and the mean fit of the three values."""
-        rows = shares[CODES]
-        covariance = SIGMA**2 * np.eye(len(y)) + leaf_sd**2 * rows @ rows.T
-        if power == 0:
-            return 1.0, np.zeros(3)
-        solved = np.linalg.solve(covariance, y)
-        _, log_det = np.linalg.slogdet(covariance)
-        likelihood = np.exp(-0.5 * (y @ solved + log_det + len(y) * np.log(2 * np.pi)))
-        return likelihood, leaf_sd**2 * shares @ rows.T @ solved
-
-    weight, fits = fitted(np.ones((3, 1)))
-    weights, means, widths = [(1 - ALPHA) * weight], [(1 - ALPHA) * weight * fits], 0.0
-    for cut in range(CUTS):
-        total, mean = 0.0, np.zeros(3)
-        for bandwidth, mass in zip(bandwidths, density, strict=True):
-            right = expit(((np.arange(3) + 0.5) / 3 - (cut + 1) / 3) / bandwidth)
-            likelihood, fits = fitted(np.column_stack([1 - right, right]))
-            part = ALPHA / CUTS * mass * likelihood
-            total, mean, widths = total + part, mean + part * fits, widths + part * bandwidth
-        weights.append(total)
-        means.append(mean)
-    everything = sum(weights)
-    return (
-        np.array(weights) / everything,
-        widths / sum(weights[1:]),
-        sum(means) / everything + bart.calibration.centre[0],
-    )
+POWERS = pytest.mark.parametrize("power", [0.0, 1.0], ids=["prior", "posterior"])
 
 
-def deviations(moves: object, power: float) -> np.ndarray:
-    """How far estimates are from the truth, in Monte Carlo standard errors."""
-    design = bt.make_design(CODES[:, None].astype(float), Y, task="regression")
-    post = bt.sample(model(moves, power), design, warmup=500, draws=20_000, chains=2, thin=2, seed=3, progress=False)
-    shares, bandwidth, fits = exact(post.model, power)
-    forest, index = post.mean.forest, post.mean.tree_index[..., 0]
-    first = forest.begin.astype(int)[index]
-    kind = np.where(forest.feature[first] < 0, 0, 1 + forest.cut[first].astype(int))
-    series = [(kind == one).astype(float) for one in range(3)]
-    truths = [*shares]
-    assert post.mean.bandwidths is not None
-    widths = np.zeros(kind.size)
-    widths[kind.ravel() > 0] = post.mean.bandwidths  # one a split, in the order of the draws
-    series.append(np.where(kind > 0, widths.reshape(kind.shape), 0.0))
-    truths.append(bandwidth * (1 - shares[0]))
-    drawn = post.predict(np.arange(3.0)[:, None], kind="draws")
-    for value in range(3):
-        series.append(drawn[..., value])
-        truths.append(fits[value])
-    found = []
-    for values, truth in zip(series, truths, strict=True):
-        size = sum(effective_size(chain) for chain in values)
-        found.append((values.mean() - truth) / (values.std() / np.sqrt(size) + 1e-12))
-    return np.array(found)
+def small(space: Space, most: int) -> Space:
+    """The space with trees of so many leaves at most."""
+    return replace(space, prior=replace(space.prior, constraints=Constraints(max_leaves=most)))
 
 
-@pytest.mark.parametrize("power", [0.0, 1.0], ids=["prior", "posterior"])
-@pytest.mark.parametrize("moves", [{"birth_death": 1, "bandwidth": 1}, "auto"], ids=["births", "auto"])
-def test_soft_rules(moves: object, power: float) -> None:
-    assert np.abs(deviations(moves, power)).max() < 4.5
+# Two columns; missing values that go either way, or are asked for, below and above soft rules; level sets and weights.
+SEVERAL_SPLITS = SoftSums(name="several splits", space=GAP, noise=FIXED)
+MISSING_VALUES = SoftSums(name="missing values", space=small(MISSING, 4), noise=FIXED, bandwidth=0.4)
+WEIGHTED_LEVELS = SoftSums(name="weighted levels", space=WEIGHTED_REAL, noise=Noise(0.6))
+TWO = SoftSums(name="two of three", space=THREE, trees=2, noise=FIXED, k=1.0)
+SPARSE = SoftSums(name="sparse", space=small(BLOCKED, 4), noise=FIXED, weights=DirichletWeights())
+EVERY = (SEVERAL_SPLITS, MISSING_VALUES, WEIGHTED_LEVELS, TWO, SPARSE)
 
 
-@pytest.mark.parametrize("wrong", ["wrong:birth_death", "wrong:bandwidth"])
-def test_wrong_moves_are_caught(wrong: str) -> None:
-    moves = {wrong: 1, ("birth_death" if "bandwidth" in wrong else "bandwidth"): 1}
-    assert np.abs(deviations(moves, 1.0)).max() > 6
+def name(value: object) -> str:
+    return "+".join(value) if isinstance(value, dict) else str(getattr(value, "name", value))
+
+
+def draw(sums: SoftSums, moves: Moves, power: float, draws: int = 4000) -> bt.BARTPosterior:
+    thin = 30 if sums.weights is not None or "change" not in moves else 15
+    plan = {"warmup": 500, "draws": draws, "thin": thin, "chains": 4, "seed": 1, "progress": False}
+    return bt.sample(model(sums, moves, power), sums.space.design, **plan)
+
+
+def check(sums: SoftSums, post: bt.BARTPosterior, power: float) -> None:
+    """Compare draws with their exact distribution."""
+    states = sums.state(positions_of(sums.space, post.mean.forest)[post.mean.tree_index])
+    assert_agrees(states, sums.target(power), sums.groupings)
+    fits = post.some_draws(None).predict(post.codes_of(sums.space.design), "draws") - sums.centre
+    bandwidths, widths = post.mean.bandwidths, np.float32(sums.bandwidth)
+    assert bandwidths is not None
+    splits = (post.mean.leaves - 1).sum(axis=2)
+    ends = splits.cumsum().reshape(splits.shape)
+    series = [fits, fits**2]
+    for one in (bandwidths, np.where(bandwidths > 0, np.exp(-bandwidths / widths), 0)):
+        total = np.concatenate([[0.0], one.cumsum(dtype=np.float64)])
+        series.append((total[ends] - total[ends - splits])[..., None])
+    assert_means_agree(np.concatenate(series, axis=-1), sums.means(power))
+    if sums.weights is not None:
+        share = post.concentration / (post.concentration + len(sums.space.raw))
+        weights = np.concatenate([np.exp(post.log_weights), share[..., None]], axis=-1)
+        assert_means_agree(weights, sums.target(power) @ sums.weights.means(sums.space, sums.parts))
+
+
+@POWERS
+@pytest.mark.parametrize("sums", EVERY, ids=name)
+def test_soft_rules(sums: SoftSums, power: float) -> None:
+    check(sums, draw(sums, "auto", power), power)
+
+
+@POWERS
+@pytest.mark.parametrize("sums", [SEVERAL_SPLITS, TWO], ids=name)
+def test_without_changes(sums: SoftSums, power: float) -> None:
+    check(sums, draw(sums, WITHOUT_CHANGES, power), power)
+
+
+@pytest.mark.parametrize("sums", [WEIGHTED_LEVELS, TWO, SPARSE], ids=name)
+def test_the_quadrature_has_nodes_enough(sums: SoftSums) -> None:
+    """More of them change probabilities and means by far less than a Monte Carlo error."""
+    finer = replace(sums, nodes=tuple(number * 3 // 2 for number in NODES))
+    np.testing.assert_allclose(finer.target(1.0), sums.target(1.0), atol=2e-5)
+    np.testing.assert_allclose(finer.means(1.0), sums.means(1.0), atol=2e-5)
+
+
+# ---- saboteurs -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("wrong", ["birth_death", "change", "bandwidth"])
+@pytest.mark.parametrize("sums", [SEVERAL_SPLITS, WEIGHTED_LEVELS], ids=name)
+def test_wrong_moves_are_caught(sums: SoftSums, wrong: str) -> None:
+    moves = {f"wrong:{move}" if move == wrong else move: 1.0 for move in ("birth_death", "change", "bandwidth")}
+    with pytest.raises(Disagreement):
+        check(sums, draw(sums, moves, 1.0), 1.0)
+
+
+ANOTHER = {
+    "bandwidth": (SEVERAL_SPLITS, {"bandwidth": 0.22}),
+    "sigma": (SEVERAL_SPLITS, {"noise": Noise(0.44)}),
+    "k": (WEIGHTED_LEVELS, {"k": 2.2}),
+    "weights of rows": (
+        WEIGHTED_LEVELS,
+        {"space": replace(WEIGHTED_REAL, weight=(1.0,) * 4 + (0.0,) + (1.0,) * 4)},
+    ),
+    "even weights": (SPARSE, {"weights": None}),
+}
+
+
+@pytest.mark.parametrize("part", ANOTHER)
+def test_another_model_is_caught(part: str) -> None:
+    sums, other = ANOTHER[part]
+    post = draw(sums, "auto", 1.0)
+    with pytest.raises(Disagreement):
+        check(replace(sums, **other), post, 1.0)

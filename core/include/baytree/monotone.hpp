@@ -61,17 +61,9 @@ class Cone {
 class RandomOrder {
  public:
   /// `signs` may also be none.
-  RandomOrder(const Design& design, const std::vector<int>& signs) {
-    if (!signs.empty()) cone_.emplace(design, signs);
-  }
+  RandomOrder(const Design& design, const std::vector<int>& signs);
 
-  bool is_monotone(std::span<const Node> nodes, Stream& stream) {
-    if (!cone_) return true;
-    values_.resize((nodes.size() + 1) / 2);
-    for (double& value : values_) value = stream.uniform();
-    cone_->read(nodes);
-    return cone_->contains(values_, 0, values_.size());
-  }
+  bool is_monotone(std::span<const Node> nodes, Stream& stream);
 
  private:
   std::optional<Cone> cone_;

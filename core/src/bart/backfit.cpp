@@ -35,6 +35,9 @@ std::vector<double> log_weights(const Knowledge& knowledge, std::size_t columns)
 
 bool is_twin(const Node& node) { return node.size == 3; }
 
+// Rows that have less than this share of what is summed are summed by themselves.
+constexpr double light_share = 1.0 / 512;
+
 }  // namespace
 
 Backfit::Backfit(const Design& design, const SumPrior& prior, const SumLeaf& leaf, std::vector<MoveShare> moves, Simd simd)
@@ -250,6 +253,27 @@ void Backfit::divide_rows(std::size_t t, Proposal& proposal, Pass& pass, bool re
   part_[0] = {leaf_model_.rest(all.sum, right), std::max(all.weight - right_weight, 0.0)};
   part_rows_[1] = static_cast<Row>(sums_.right_rows[0] + sums_.right_rows[1]);
   part_rows_[0] = rows - part_rows_[1];
+  // What one side lacks the other one has, so that rounding moves rows, but takes none. A left side that hardly counts is the one to be summed, not the rest.
+  const bool light = leaf_model_.multiplies() ? part_[0].sum < light_share * all.sum : part_[0].weight < light_share * all.weight;
+  if (!light || !(pass.weight || pass.multiplies)) return;
+  part_[0] = sum_left(pass, first, second);
+  part_[1] = {leaf_model_.rest(all.sum, part_[0].sum), all.weight - part_[0].weight};
+}
+
+/// The left side of a rule, row by row.
+LeafSums Backfit::sum_left(const Pass& pass, std::size_t first, std::size_t second) const {
+  double sum = 0.0;
+  std::array<double, 2> weight{};
+  for (std::size_t row = 0; row < rows_; ++row) {
+    const std::size_t leaf = pass.leaf[row];
+    if ((leaf != first && leaf != second) || byte_rule_.goes_right(row)) continue;
+    const double own = pass.weight ? static_cast<double>(pass.weight[row]) : 1.0;
+    sum += own * static_cast<double>(pass.residual[row]);
+    weight[leaf != first] += own;
+  }
+  sum = leaf_model_.without(sum, weight[0], held_[first]);
+  if (second > first) sum = leaf_model_.without(sum, weight[1], held_[second]);
+  return {sum, weight[0] + weight[1]};
 }
 
 /// The rows of a leaf and the next one hold different values: takes these out, so that all hold nothing.

@@ -87,7 +87,10 @@ SumChain::SumChain(const Design& design, const SumResponse& response, const SumM
     latent_.assign(sums, std::vector<float>(rows));
     classes_ = Latent{response.classes, weight_, response.n_classes, grid, response.centre, response.offset};
   }
-  if (model.sparse) sparse_.emplace(design.columns.size());
+  if (model.sparse) {
+    sparse_.emplace(design.columns.size());
+    sparse_->hand_to(sums_);  // equal ones, but drawn from as those to come, so that a chain that is restored here goes on alike
+  }
   if (model.grow_sweeps > 0 && power_ > 0.0) grow(model.grow_sweeps, model.prior.tree);
 }
 

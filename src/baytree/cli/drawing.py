@@ -260,9 +260,10 @@ def sum_line(summary: BARTSummary) -> Text:
     freedom = "inf" if model["nu"] is None else f"{model['nu']:g}"
     factors = f"the product of {counted(model['variance_trees'], 'tree')}, " if model["variance"] == "forest" else ""
     noise = f"; noise by {factors}sigma = {model['sigma']}, nu = {freedom}, q = {model['q']:g}"
+    soft = f"; soft questions of mean bandwidth {model['bandwidth']:g}" if model["split"] == "soft" else ""
     return Text(
-        f"Model: the sum of {counted(model['trees'], 'tree')}{each}; {values}"
-        f"{noise if summary.task == 'regression' else ''}"
+        f"Model: the sum of {counted(model['trees'], 'tree')}{each}{' and an offset' if summary.offset else ''}"
+        f"{soft}; {values}{noise if summary.task == 'regression' else ''}"
     )
 
 

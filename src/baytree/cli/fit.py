@@ -354,6 +354,8 @@ def _steps(context: typer.Context, summary: AnySummary, path: Path) -> list[tupl
         (f"baytree show {model}", "see what was learned, and the diagnostics"),
         (f"baytree predict {model} {table}{added}", "predict rows, these or new ones"),
     ]
+    if context.params["resume"]:  # what the run was begun with need not be among the options
+        return steps
     # Going on until the chains agree may have made the draws lie further apart than was asked for.
     thin = {"thin": summary.thin} if summary.thin != context.params["thin"] else {}
     again = [

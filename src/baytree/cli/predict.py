@@ -31,6 +31,7 @@ class KindChoice(StrEnum):
     PREDICTIVE = "predictive"
     PREDICTIVE_INTERVAL = "predictive_interval"
     VOTE = "vote"
+    SIGMA = "sigma"
 
 
 def command(
@@ -104,6 +105,11 @@ def predict_table(
     """
     import polars as pl
 
+    if offset is None and posterior.plan.offset and kind != "sigma":
+        raise InputError(
+            "the model was fitted with an offset, so new rows need theirs: name the column by --offset, 0 in it adds "
+            "nothing"
+        )
     more = {} if offset is None else {"offset": _offset(posterior, table, offset)}
     classes = posterior.schema.response.classes
     usual = ("mean", "interval", "predictive_interval") if classes is None else ("mean",)
@@ -128,6 +134,8 @@ def _columns(kind: str, found: np.ndarray, classes: np.ndarray | None) -> dict[s
         of = {name: "" if classes is None else f" {name}" for name in lower}
         sides = [{f"{before}lower{of[name]}": lower[name], f"{before}upper{of[name]}": upper[name]} for name in of]
         return {name: values for both in sides for name, values in both.items()}
+    if kind == "sigma":
+        return {"sigma": found}
     best = {} if classes is None else {"prediction": classes[found.argmax(axis=1)]}
     return best | _values(found, classes)
 

@@ -80,6 +80,7 @@ class Backfit final : public TreeSum {
   void read_sums(const SumTree& tree, bool weighted);
   Proposal propose(std::size_t t, SumMove move, Stream& stream);
   void divide_rows(std::size_t t, Proposal& proposal, Pass& pass, bool read, Stream& stream, Team& team);
+  LeafSums sum_left(const Pass& pass, std::size_t first, std::size_t second) const;
   void level(std::size_t t, std::size_t first, const Target& target, Team& team);
   bool decide(std::size_t t, const Proposal& proposal, bool wrong, Stream& stream);
   double log_likelihood_of(const Proposal& proposal) const;
