@@ -114,7 +114,7 @@ def sample(  # type: ignore[misc]
         design.rows,
         design.fingerprint(),
         **vars(tempering),
-        offset=getattr(design, "offset", None) is not None,
+        offset=design.offset is not None,
     )
     if isinstance(model, Subset) and model.method == "enumerate":
         return _enumerated(model, design, plan, start, checkpoint)
@@ -131,7 +131,7 @@ def _enumerated(
 ) -> SubsetPosterior:
     """The posterior of a linear model whose subsets are all looked at."""
     if start is not None:
-        raise InputError("only a single tree can start at a tree; leave start out")
+        raise InputError("only a chain over single trees can start at a tree; leave start out")
     posterior = enumerate_models(model, design, plan, training_rows(design))
     if checkpoint is not None:
         posterior.save(checkpoint)
@@ -291,7 +291,7 @@ class _Run:
     def start_at(self, tree: Tree | Mapping[str, Any]) -> None:
         """Put every chain at one tree."""
         if not isinstance(self.model, CART):
-            raise InputError("only a single tree can start at a tree; leave start out")
+            raise InputError("only a chain over single trees can start at a tree; leave start out")
         start = tree_of(self.schema, tree)
         for chain in self.chains:
             move_to(chain, start)

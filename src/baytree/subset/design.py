@@ -223,6 +223,10 @@ class LinearDesign:
     def classes(self) -> None:
         """A linear model has no classes."""
 
+    @property
+    def offset(self) -> None:
+        """Nor does it take an offset: subtract one from the response."""
+
     def at(self, rows: Any) -> np.ndarray:
         """Some rows of the matrix, as `LinearSchema.encode` gives them."""
         return self.matrix[rows]
