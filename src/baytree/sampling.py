@@ -18,7 +18,7 @@ from .bart_model import BART
 from .bart_posterior import BARTPosterior
 from .data import AnyDesign, Design
 from .errors import FileError, InputError, InterruptedSampling, is_number, require_whole, seed_of
-from .families import AnyPosterior, posterior_type, read_header, require_design_of, require_model
+from .families import AnyPosterior, Model, posterior_type, read_header, require_design_of, require_model
 from .models import CART, move_to
 from .plan import Plan, model_header
 from .posterior import Posterior
@@ -42,6 +42,8 @@ def sample(model: CART, design: Design, **options: Any) -> Posterior: ...
 def sample(model: BART, design: Design, **options: Any) -> BARTPosterior: ...
 @overload
 def sample(model: Subset, design: LinearDesign, **options: Any) -> SubsetPosterior: ...
+@overload
+def sample(model: Model, design: AnyDesign, **options: Any) -> AnyPosterior: ...
 def sample(  # type: ignore[misc]
     model: Any,
     design: Any,
