@@ -277,7 +277,10 @@ class _Run:
         if threads is not None:
             require_whole("threads", threads, 1)
         if plan.data != design.fingerprint():
-            raise InputError("these are not the data that the draws came from; give the same table and max_cuts")
+            same = "interactions" if isinstance(model, Subset) else "max_cuts"
+            raise InputError(
+                f"these are not the data that the draws came from; give the same table, with the same {same}"
+            )
         self.model, self.schema, self.plan = model, design.schema, plan
         self.watched = training_rows(design)
         self.chains: list[Any] = model.chains(design, plan.seed, plan.chains, plan.tempering)

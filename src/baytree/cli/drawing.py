@@ -229,7 +229,7 @@ def draws_line(summary: AnySummary) -> Text:
 
 def tempered_lines(summary: AnySummary) -> list[Text]:
     """How tempering went, where there was any."""
-    if not isinstance(summary, Summary) or summary.tempered is None:
+    if isinstance(summary, BARTSummary) or summary.tempered is None:
         return []
     return [Text(str(summary.tempered))]
 

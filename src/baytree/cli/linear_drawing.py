@@ -23,6 +23,7 @@ def draw(posterior: SubsetPosterior, models: int) -> list[RenderableType]:
     return [
         drawing.fit_title(summary),
         drawing.draws_line(summary),
+        *drawing.tempered_lines(summary),
         model_line(posterior),
         *inclusion_chart(summary.inclusion),
         drawing.heading("The most probable models"),
