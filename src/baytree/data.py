@@ -172,6 +172,9 @@ class AnyDesign(Protocol):
     def at(self, rows: Any) -> np.ndarray:
         """Some rows as the schema encodes them."""
 
+    def describe(self) -> str:
+        """The table in words."""
+
     def fingerprint(self) -> str:
         """A short hash of all of it."""
 

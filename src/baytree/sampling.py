@@ -18,7 +18,7 @@ from .bart_model import BART
 from .bart_posterior import BARTPosterior
 from .data import AnyDesign, Design
 from .errors import FileError, InputError, InterruptedSampling, is_number, require_whole, seed_of
-from .families import AnyPosterior, posterior_type, read_header, require_design_of, require_model
+from .families import AnyPosterior, Model, posterior_type, read_header, require_design_of, require_model
 from .models import CART, move_to
 from .plan import Plan, model_header
 from .posterior import Posterior
@@ -42,6 +42,8 @@ def sample(model: CART, design: Design, **options: Any) -> Posterior: ...
 def sample(model: BART, design: Design, **options: Any) -> BARTPosterior: ...
 @overload
 def sample(model: Subset, design: LinearDesign, **options: Any) -> SubsetPosterior: ...
+@overload
+def sample(model: Model, design: AnyDesign, **options: Any) -> AnyPosterior: ...
 def sample(  # type: ignore[misc]
     model: Any,
     design: Any,
@@ -275,7 +277,10 @@ class _Run:
         if threads is not None:
             require_whole("threads", threads, 1)
         if plan.data != design.fingerprint():
-            raise InputError("these are not the data that the draws came from; give the same table and max_cuts")
+            same = "interactions" if isinstance(model, Subset) else "max_cuts"
+            raise InputError(
+                f"these are not the data that the draws came from; give the same table, with the same {same}"
+            )
         self.model, self.schema, self.plan = model, design.schema, plan
         self.watched = training_rows(design)
         self.chains: list[Any] = model.chains(design, plan.seed, plan.chains, plan.tempering)

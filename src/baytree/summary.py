@@ -13,7 +13,10 @@ from .verdict import Remedy, advice, verdict
 from .words import counted
 
 if TYPE_CHECKING:
+    from .evidence import LogEvidence
+    from .plan import Plan
     from .posterior import Posterior
+    from .tempering import Swaps
 
 TOP_TREES = 5
 
@@ -32,9 +35,10 @@ class Tempered:
         The smallest share of swaps between neighbours that was accepted, over the rungs; of each the mean over the
         chains. None where none was tried.
     round_trips : int
-        How often a tree went from the cold rung to the hottest and back, over all chains.
+        How often a model went from the cold rung to the hottest and back, over all chains.
     log_evidence : tuple of (float, float) or None
-        log P(y | x) and its standard error; None where the ladder does not reach the prior, or trees must be monotone.
+        log P(y | x) and its standard error, of trees; None where the ladder does not reach the prior, or trees must be
+        monotone.
     """
 
     temperatures: int
@@ -53,13 +57,8 @@ class Tempered:
         return f"{line}; log evidence {value:.2f} ± {error:.2f}"
 
     @classmethod
-    def of(cls, posterior: Posterior) -> Tempered | None:
-        """How it went for a posterior; None without tempering."""
-        if posterior.rung_log_likelihood is None:
-            return None
-        swaps, plan = posterior.swaps(), posterior.plan
-        has_evidence = plan.tempering.adapts and posterior.values is None and posterior.model.power == 1
-        evidence = posterior.log_evidence() if has_evidence else None
+    def of(cls, plan: Plan, swaps: Swaps, evidence: LogEvidence | None = None) -> Tempered:
+        """How it went by the swaps of the chains."""
         rates = swaps.neighbours[:, ~np.isnan(swaps.neighbours).any(axis=0)].mean(axis=0)
         return cls(
             plan.temperatures,
@@ -155,6 +154,14 @@ class Summary:
         return "\n".join([*lines, "", self.verdict])
 
 
+def _tempered(posterior: Posterior) -> Tempered | None:
+    """How tempering went for a posterior; None without it."""
+    if posterior.rung_log_likelihood is None:
+        return None
+    has_evidence = posterior.plan.tempering.adapts and posterior.values is None and posterior.model.power == 1
+    return Tempered.of(posterior.plan, posterior.swaps(), posterior.log_evidence() if has_evidence else None)
+
+
 def summarise(posterior: Posterior) -> Summary:
     """What `Posterior.summary` promises."""
     plan = posterior.plan
@@ -170,7 +177,7 @@ def summarise(posterior: Posterior) -> Summary:
         warmup=plan.warmup,
         thin=plan.thin,
         seed=plan.seed,
-        tempered=Tempered.of(posterior),
+        tempered=_tempered(posterior),
         model=posterior.model.to_dict(),
         acceptance=posterior.acceptance,
         diagnostics=found,

@@ -174,9 +174,9 @@ def test_soft_questions() -> None:
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ("--temperatures 4", "--temperatures is for single trees: chains of sums of trees are not tempered; "
-         "--until-converged goes on until they agree; leave --temperatures out"),
-        ("--ladder mrbayes", "--ladder is for single trees"),
+        ("--temperatures 4", "--temperatures is for single trees and linear models: chains of sums of trees are not "
+         "tempered; --until-converged goes on until they agree; leave --temperatures out"),
+        ("--ladder mrbayes", "--ladder is for single trees and linear models"),
         ("--proposal uc", "named by --moves; leave --proposal out"),
         ("--rule uniform", "--rule is for single trees"),
         ("--edit tree.txt", "--edit is for single trees: sums of trees have the built-in prior or that of a program"),
@@ -205,15 +205,19 @@ def test_wrong_options(options: str, said: str) -> None:
     assert not Path("new.baytree").exists()
 
 
-OF_SUMS = ["--trees 5", "--k 2", "--nu 3", "--q 0.9", "--sigma naive", "--moves auto", "--start root", "--offset o"]
+OF_SUMS = ["--trees 5", "--k 2", "--q 0.9", "--sigma naive", "--start root", "--offset o", "--sparse"]
+SHARED = ["--nu 3", "--moves auto"]
 
 
-@pytest.mark.parametrize("option", [*OF_SUMS, "--sparse"])
+@pytest.mark.parametrize("option", [*OF_SUMS, *SHARED])
 def test_options_of_sums_with_a_single_tree(option: str) -> None:
     Path("unreadable.csv").write_bytes(b"")
     name = option.split()[0]
     message = failure("fit", "unreadable.csv", "--target", "y", *option.split())
-    assert message == f"{name} is for sums of trees; add --model bart, or leave {name} out"
+    families, models = "sums of trees", "--model bart"
+    if option in SHARED:
+        families, models = f"{families} and linear models", f"{models} or --model subset"
+    assert message == f"{name} is for {families}; choose {models}, or leave {name} out"
 
 
 def test_sparse_weights_in_a_file_need_sums() -> None:
@@ -382,7 +386,7 @@ def test_a_killed_run_is_resumed_to_the_same_posterior() -> None:
         ("--moves birth_death", "begun with --moves birth_death=1,change=0.25"),
         ("--beta 1", "begun with --beta 2.0"),
         ("--sparse", "begun with other knowledge; leave --sparse out"),
-        ("--temperatures 3", "--temperatures is for single trees"),
+        ("--temperatures 3", "--temperatures is for single trees and linear models"),
     ):
         assert said in failure(*resume, *options.split())
     assert partial_path("killed.baytree").exists()

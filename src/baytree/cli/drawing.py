@@ -17,16 +17,17 @@ from ..bart_summary import BARTSummary
 from ..diagnostics import Diagnostic
 from ..knowledge import Knowledge
 from ..sketches import Sketch
+from ..subset.summary import SubsetSummary
 from ..summary import Summary
 from ..trees import Tree
 from ..words import counted, percent
 
 if TYPE_CHECKING:
     from ..edits import Edits
-    from ..families import AnyPosterior
-    from ..posterior import TopTree
+    from ..posterior import Posterior, TopTree
 
-AnySummary = Summary | BARTSummary
+TreeSummary = Summary | BARTSummary
+AnySummary = TreeSummary | SubsetSummary
 
 CLASS_COLOURS = ("green", "red", "blue", "yellow", "magenta", "cyan")
 # From low to high.
@@ -152,7 +153,7 @@ def _bar(share: float) -> str:
     return ("█" * (eighths // 8) + BAR_PARTS[eighths % 8].strip()).ljust(BAR_WIDTH)
 
 
-def use_chart(summary: AnySummary, most: int = 10) -> list[RenderableType]:
+def use_chart(summary: TreeSummary, most: int = 10) -> list[RenderableType]:
     """Which columns are asked about: by how many trees or, of sums of trees, by which share of all questions."""
     if isinstance(summary, Summary):
         title, chart = "How likely a tree asks about a column", bar_chart(summary.inclusion, most)
@@ -187,7 +188,12 @@ def remarks(summary: AnySummary) -> list[Text]:
 
 def verdict(summary: AnySummary) -> Text:
     """Whether the chains agree, with a mark in front."""
-    return Text.assemble(("✔ ", "bold green") if summary.diagnostics.agree else ("! ", "bold yellow"), summary.verdict)
+    good = _is_enumerated(summary) or summary.diagnostics.agree
+    return Text.assemble(("✔ ", "bold green") if good else ("! ", "bold yellow"), summary.verdict)
+
+
+def _is_enumerated(summary: AnySummary) -> bool:
+    return isinstance(summary, SubsetSummary) and summary.enumerated
 
 
 def agreement(summary: AnySummary) -> list[RenderableType]:
@@ -212,6 +218,8 @@ def fit_title(summary: AnySummary) -> Text:
 
 def draws_line(summary: AnySummary) -> Text:
     """How the posterior was drawn."""
+    if _is_enumerated(summary):
+        return Text(f"{counted(summary.chains * summary.draws, 'independent draw')}; seed {summary.seed}")
     thin = f", every {_ordinal(summary.thin)} kept" if summary.thin > 1 else ""
     return Text(
         f"{counted(summary.chains, 'chain')} × {counted(summary.draws, 'draw')} after a warm-up of "
@@ -238,7 +246,7 @@ def size_line(n_leaves: np.ndarray) -> Text:
     return Text(f"A typical tree has {leaves(middle)}, nine in ten have {size}.")
 
 
-def trees_line(posterior: AnyPosterior) -> Text:
+def trees_line(posterior: Posterior | BARTPosterior) -> Text:
     """How large the trees of a posterior are; of sums of trees, how many there are and how large the noise is."""
     if not isinstance(posterior, BARTPosterior):
         return size_line(posterior.n_leaves)
@@ -295,7 +303,7 @@ def known_lines(known: Knowledge) -> list[RenderableType]:
 
 
 def moves_line(summary: AnySummary) -> Text:
-    """Of each proposal, how often it changed the tree."""
+    """Of each proposal, how often it changed anything."""
     return Text("Accepted: " + ", ".join(f"{name} {percent(share)}" for name, share in summary.acceptance.items()))
 
 

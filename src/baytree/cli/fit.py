@@ -4,28 +4,18 @@ from __future__ import annotations
 
 import shlex
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from ..errors import FileError, InputError
 from ..files import SEPARATORS
-from ..words import listed
 from . import options
-from .data import require_file, require_folder
-from .errors import session
-from .families import (
+from .bart import (
     BandwidthOption,
-    BetaOption,
-    Family,
     KOption,
-    ModelOption,
-    MovesOption,
-    NuOption,
     QOption,
     SigmaOption,
     SplitChoice,
@@ -36,13 +26,11 @@ from .families import (
     VarianceChoice,
     VarianceOption,
     VarianceTreesOption,
-    build_model,
-    family_of,
-    require_noise,
-    settings_of,
 )
+from .data import require_file, require_folder
+from .errors import session
+from .families import BetaOption, Family, ModelOption, MovesOption, NuOption, build_model, family_of, read_data
 from .knowledge import (
-    PARAMETERS,
     BoxOption,
     ColumnWeightOption,
     ForbidBelowOption,
@@ -63,23 +51,32 @@ from .options import (
     fit_again,
     given,
     max_cuts_of,
-    option,
-    read_design,
     require_count,
     require_seed,
     say_read,
 )
+from .resuming import require_no_unfinished, require_same, telling_how_to_resume, unfinished
+from .subset import (
+    AlwaysOption,
+    CoefficientsOption,
+    HeredityOption,
+    InteractionOption,
+    MethodChoice,
+    MethodOption,
+    ModelPriorOption,
+    NoInterceptOption,
+    ScaleOption,
+)
 
 if TYPE_CHECKING:
-    from ..families import AnyPosterior, Model
-    from ..plan import Plan
+    from ..families import AnyPosterior
     from .drawing import AnySummary
     from .output import Output
 
 # Names of tables, which a model would make unreadable for other programs.
 TABLE_ENDINGS = (".csv", ".tsv", ".parquet", ".gz")
-# What a run that is resumed goes on with.
-PLANNED = ("chains", "draws", "warmup", "thin", "temperatures", "ladder", "seed")
+# How many columns are shown after a fit.
+MOST_BARS = 6
 
 
 class LadderChoice(StrEnum):
@@ -111,6 +108,7 @@ def command(
     drop: options.DropOption = None,
     max_cuts: options.MaxCutsOption = "255",
     offset: options.OffsetOption = None,
+    interaction: InteractionOption = None,
     model: ModelOption = Family.CART,
     prior: options.PriorOption = None,
     semantics: options.SemanticsOption = SemanticsChoice.BACKTRACK,
@@ -129,6 +127,12 @@ def command(
     variance_trees: VarianceTreesOption = 40,
     split: SplitOption = SplitChoice.HARD,
     bandwidth: BandwidthOption = 0.1,
+    model_prior: ModelPriorOption = "beta-binomial",
+    coefficients: CoefficientsOption = "hyper-gn",
+    always: AlwaysOption = None,
+    heredity: HeredityOption = None,
+    no_intercept: NoInterceptOption = False,
+    scale: ScaleOption = "auto",
     box: BoxOption = None,
     monotone: MonotoneOption = None,
     interact: InteractOption = None,
@@ -150,6 +154,7 @@ def command(
     ] = "auto",
     moves: MovesOption = "auto",
     start: StartOption = StartChoice.ROOT,
+    method: MethodOption = MethodChoice.AUTO,
     chains: Annotated[int, typer.Option(help="Chains, to be compared.", rich_help_panel=SAMPLING)] = 4,
     draws: Annotated[int, typer.Option(help="Draws to keep of each chain.", rich_help_panel=SAMPLING)] = 1000,
     warmup: Annotated[int, typer.Option(help="Iterations to throw away first.", rich_help_panel=SAMPLING)] = 1000,
@@ -187,7 +192,7 @@ def command(
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.")] = False,
     as_json: options.JsonOption = False,
 ) -> None:
-    """Learn trees from a table and write a model file.
+    """Learn trees, or linear models, from a table and write a model file.
 
     Ctrl-C during the draws keeps what was drawn. A run that was interrupted in its warm-up, or killed, goes on with
     --resume, to the same result.
@@ -198,7 +203,7 @@ def command(
 
         # Whatever can be refused is refused before the table is read.
         path = out or _default_out(file)
-        begun = _unfinished(path) if resume else None
+        begun = unfinished(path) if resume else None
         family = model if begun is None or given(context, "model") else family_of(begun[0])
         asked = build_model(context, family, output)
         max_cuts_of(max_cuts)
@@ -210,14 +215,13 @@ def command(
         _require_place(path)
         require_file(file)
         if begun is None:
-            _require_no_unfinished(path)
+            require_no_unfinished(path)
         else:
-            _require_same(context, asked, *begun)
-        design = read_design(context)
-        require_noise(context, design)
+            require_same(context, asked, *begun)
+        design = read_data(context, family)
         say_read(context, design, output)
         began = time.monotonic()
-        with _telling_how_to_resume(context, path):
+        with telling_how_to_resume(context, path):
             if resume:
                 posterior = sampling.resume(path, design, threads=threads, progress=output.chatty)
             else:
@@ -268,78 +272,22 @@ def _require_place(path: Path) -> None:
             raise FileError(f"--out {path}: exists and is not a model; choose another name or remove it") from error
 
 
-def _require_no_unfinished(path: Path) -> None:
-    """Refuse to begin anew where a run can still be finished."""
-    from ..storage import partial_path
-
-    partial = partial_path(path)
-    if partial.exists():
-        raise FileError(f"{partial}: an unfinished run is there; finish it with --resume, or remove the file")
-
-
-@contextmanager
-def _telling_how_to_resume(context: typer.Context, path: Path) -> Iterator[None]:
-    """Where Ctrl-C leaves a run that can be finished, say by which command."""
-    from ..storage import partial_path
-
-    try:
-        yield
-    except KeyboardInterrupt as error:
-        if not partial_path(path).exists():
-            raise
-        said = str(error) or "interrupted"
-        raise KeyboardInterrupt(f"{said}; to go on: {fit_again(context, without=('resume',))} --resume") from error
-
-
-def _unfinished(path: Path) -> tuple[Model, Plan]:
-    """What the unfinished run of a model file was begun with."""
-    from ..families import read_header
-    from ..storage import open_model, partial_path
-
-    if not partial_path(path).exists():
-        finished = f"; {path} is finished" if path.exists() else ""
-        raise FileError(f"--resume: there is no unfinished run {partial_path(path)}{finished}; leave --resume out")
-    with open_model(partial_path(path)) as reader:
-        model, _, plan = read_header(reader)
-    return model, plan
-
-
-def _require_same(context: typer.Context, model: Model, begun: Model, plan: Plan) -> None:
-    """Refuse options that contradict the unfinished run: its settings stand."""
-    if family_of(model) != family_of(begun):
-        raise InputError(
-            f"--resume: the run was begun with --model {family_of(begun)}; leave --model out, or begin anew"
-        )
-    prior, begun_prior = model.prior.to_dict(), begun.prior.to_dict()
-    stated = [option(name) for name in PARAMETERS if given(context, name)]
-    if stated and any(prior.get(part) != begun_prior.get(part) for part in ("knowledge", "text")):
-        raise InputError(f"--resume: the run was begun with other knowledge; leave {listed(stated)} out, or begin anew")
-    # A run that goes on until its chains agree has had more warm-up, and lies further apart, than was asked for.
-    planned = [name for name in PLANNED if not context.params["until_converged"] or name not in ("warmup", "thin")]
-    stands = settings_of(begun)
-    settings: dict[str, Any] = {
-        **{name: (context.params[name], getattr(plan, name)) for name in planned},
-        **{name: (prior[name], begun_prior.get(name)) for name in prior if name not in PARAMETERS},
-        **{name: (value, stands[name]) for name, value in settings_of(model).items()},
-    }
-    for name, (asked, before) in settings.items():
-        if given(context, name) and asked != before:
-            written, shown = option(name), repr(before) if name == "edit" else before
-            raise InputError(f"--resume: the run was begun with {written} {shown}; leave {written} out, or begin anew")
-
-
 def _say_learned(context: typer.Context, posterior: AnyPosterior, path: Path, seconds: float, output: Output) -> None:
     from rich.text import Text
 
-    from . import drawing
+    from ..subset.posterior import SubsetPosterior
+    from ..subset.summary import SubsetSummary
+    from . import drawing, linear_drawing
 
     summary = posterior.summary()
+    output.say(Text(f"{drawing.draws_line(summary)}; {seconds:.1f} s"), *drawing.tempered_lines(summary))
+    if isinstance(posterior, SubsetPosterior):
+        top = linear_drawing.best_line(posterior.top_models(1))
+        output.say(*linear_drawing.inclusion_chart(posterior.inclusion(), MOST_BARS), Text(""), top)
+    else:
+        assert not isinstance(summary, SubsetSummary)
+        output.say(*drawing.use_chart(summary, MOST_BARS), Text(""), drawing.trees_line(posterior))
     output.say(
-        Text(f"{drawing.draws_line(summary)}; {seconds:.1f} s"),
-        *drawing.tempered_lines(summary),
-        *drawing.use_chart(summary, most=6),
-        Text(""),
-        drawing.trees_line(posterior),
         drawing.verdict(summary),
         Text.assemble("\nModel written to ", (str(path), "bold"), f" ({_size(path)})"),
         drawing.next_steps(_steps(context, summary, path)),

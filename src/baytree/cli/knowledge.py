@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ..errors import InputError
+from .values import number_or_word
 
 if TYPE_CHECKING:
     from ..knowledge import Constraint, Knowledge
@@ -118,7 +119,7 @@ def _constraints(given: dict[str, Any]) -> Iterator[Constraint]:
     for text in given["monotone"] or ():
         with _naming("monotone", text):
             column, sign = _assigned(text, "age=+1")
-            yield Monotone({column: _number(sign)})
+            yield Monotone({column: number_or_word(sign)})
     if given["interact"]:
         with _naming("interact", " --interact ".join(given["interact"])):
             yield Interact(tuple(tuple(_names(group)) for group in given["interact"]))
@@ -142,7 +143,7 @@ def _constraints(given: dict[str, Any]) -> Iterator[Constraint]:
     for text in given["column_weight"] or ():
         with _naming("column_weight", text):
             column, weight = _assigned(text, "age=3")
-            yield Weights({column: _number(weight)})
+            yield Weights({column: number_or_word(weight)})
     if given.get("sparse"):
         yield Weights("sparse")
 
@@ -169,14 +170,6 @@ def _assigned(text: str, example: str) -> tuple[str, str]:
 
 def _names(text: str) -> list[str]:
     return [name.strip() for name in text.split(",") if name.strip()]
-
-
-def _number(text: str) -> float | str:
-    """The number; what is none is refused by who gets it."""
-    try:
-        return float(text)
-    except ValueError:
-        return text
 
 
 @contextmanager

@@ -15,7 +15,7 @@ from .data import require_file
 from .knowledge import read_options
 
 if TYPE_CHECKING:
-    from ..data import Design
+    from ..data import AnyDesign, Design
     from ..edit_tree import EditTree
     from ..priors import GrowTree
     from ..slp import Program
@@ -165,7 +165,7 @@ def read_design(context: typer.Context) -> Design:
 
     asked = context.params
     require_file(Path(asked["file"]))
-    return read(
+    design = read(
         asked["file"],
         asked["target"],
         task=TaskChoice(asked["task"]).value,
@@ -175,21 +175,22 @@ def read_design(context: typer.Context) -> Design:
         drop=asked["drop"] or (),
         max_cuts=max_cuts_of(asked["max_cuts"]),
     )
+    if asked["prior"] is not None:
+        # The other priors check what they know themselves; a program would find less, and say it as a fact's error.
+        read_options(context).check(design.schema)
+    return design
 
 
-def say_read(context: typer.Context, design: Design, output: Output) -> None:
-    """Tell what was read, and what is known about it, which must fit it."""
+def say_read(context: typer.Context, design: AnyDesign, output: Output) -> None:
+    """Tell what was read, and what is known about it."""
     from rich.text import Text
 
     from . import drawing
 
-    file, known = Path(context.params["file"]), read_options(context)
-    rows, columns, missing, response = design.describe().splitlines()
-    output.say(Text.assemble("Read ", (file.name, "bold"), f": {rows}, {columns}; {missing}"), Text(f"R{response[1:]}"))
-    output.say(*drawing.known_lines(known))
-    if context.params["prior"] is not None:
-        # The other priors check what they know themselves; a program would find less, and say it as a fact's error.
-        known.check(design.schema)
+    file = Path(context.params["file"])
+    rows, columns, missing, *others = design.describe().splitlines()
+    output.say(Text.assemble("Read ", (file.name, "bold"), f": {rows}, {columns}; {missing}"))
+    output.say(*(Text(line[0].upper() + line[1:]) for line in others), *drawing.known_lines(read_options(context)))
 
 
 def require_count(name: str, number: int) -> None:

@@ -88,7 +88,7 @@ def predict_table(
 
     Parameters
     ----------
-    posterior : Posterior or BARTPosterior
+    posterior : Posterior, BARTPosterior or SubsetPosterior
         The model.
     table : polars.DataFrame
         New rows.
@@ -148,11 +148,13 @@ def _values(found: np.ndarray, classes: np.ndarray | None) -> dict[str, np.ndarr
 def _offset(posterior: AnyPosterior, table: pl.DataFrame, name: str) -> np.ndarray:
     """The numbers of a column, to be added to a sum of trees."""
     from ..bart_posterior import BARTPosterior
+    from ..posterior import Posterior
     from ..response import learn_offset
     from ..tables import table_of
 
     if not isinstance(posterior, BARTPosterior):
-        raise InputError(f"--offset {name}: a single tree takes no offset; leave it out")
+        what = "single tree" if isinstance(posterior, Posterior) else "linear model"
+        raise InputError(f"--offset {name}: a {what} takes no offset; leave it out")
     source = table_of(table)
     return learn_offset(name, source.raw(source.position(name)), source.rows)
 

@@ -9,7 +9,7 @@ import typer
 
 from ..errors import InputError
 from .errors import session
-from .options import given
+from .options import given, option
 
 if TYPE_CHECKING:
     from ..bart_posterior import BARTPosterior
@@ -25,18 +25,33 @@ def command(
         str | None,
         typer.Option(metavar="CHAIN,DRAW,TREE", help="Of a sum of trees: one tree to draw, counted from 0."),
     ] = None,
+    models: Annotated[int, typer.Option(min=1, help="Of linear models: how many of the most probable to list.")] = 5,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object, with the trees in full.")] = False,
 ) -> None:
     """Show what a model learned: its best tree, what it asks about, and whether the chains agree.
 
-    A sum of trees has no best tree: of it, how often the trees use each column.
+    A sum of trees has no best tree: of it, how often the trees use each column. Of linear models, how likely each
+    column is, the most probable models and the coefficients.
     """
     with session(json=as_json) as output:
         from ..bart_posterior import BARTPosterior
         from ..families import load
+        from ..subset.posterior import SubsetPosterior
 
         posterior = load(model)
-        if isinstance(posterior, BARTPosterior):
+        if isinstance(posterior, SubsetPosterior):
+            for name in ("trees", "tree"):
+                if given(context, name):
+                    raise InputError(f"{option(name)}: {model} holds linear models; list them by --models 10")
+            if as_json:
+                output.result(posterior.summary().to_dict() | {"top_models": posterior.top_models(models).to_dict()})
+            else:
+                from . import linear_drawing
+
+                output.say(*linear_drawing.draw(posterior, models))
+        elif given(context, "models"):
+            raise InputError(f"--models is for linear models, and {model} holds trees; leave it out")
+        elif isinstance(posterior, BARTPosterior):
             if given(context, "trees"):
                 raise InputError(
                     f"--trees: {model} holds sums of {posterior.mean.trees} trees, which do not come again; leave it "

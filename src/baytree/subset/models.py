@@ -64,6 +64,21 @@ class Normalised:
     models: int
     exact: bool = False
 
+    def __str__(self) -> str:
+        if self.exact:
+            return f"All {counted(self.models, 'model')} were enumerated; probabilities are exact."
+        share = f"about {self.share:.0%}" if self.known else "an unknown share"
+        return f"{counted(self.models, 'model')} visited, {share} of the posterior; odds are exact."
+
+    @property
+    def known(self) -> bool:
+        """Whether the second half of the chains came back to any model of the first."""
+        return bool(np.isfinite(self.log_constant))
+
+    def to_dict(self) -> dict[str, Any]:
+        """The figures as JSON-safe values; null where nothing is known."""
+        return vars(self) | ({} if self.known else {"log_constant": None, "share": None})
+
 
 @dataclass(frozen=True)
 class RankedModel:
@@ -117,19 +132,12 @@ class RankedModels:
         for one in self.models:
             named = " + ".join(one.units) or "(no column)"
             lines.append(f"{one.probability:>10.2%} {one.odds:>10.3g} {one.frequency:>9.2%}  {named}")
-        found = self.normalised
-        if found.exact:
-            lines.append(f"All {counted(found.models, 'model')} were enumerated; probabilities are exact.")
-        else:
-            lines.append(
-                f"{counted(found.models, 'model')} visited, about {found.share:.0%} of the posterior; odds are exact."
-            )
-        return "\n".join(lines)
+        return "\n".join([*lines, str(self.normalised)])
 
     def to_dict(self) -> dict[str, Any]:
         """The models as JSON-safe values."""
         return {"models": [vars(one) | {"units": list(one.units)} for one in self.models]} | {
-            "normalised": vars(self.normalised)
+            "normalised": self.normalised.to_dict()
         }
 
 
@@ -211,9 +219,14 @@ class Coefficients:
     inclusion: np.ndarray
     prob: float
 
+    @property
+    def order(self) -> list[int]:
+        """The places of the columns that any draw has, the most often included first."""
+        places = [place for place in range(len(self.names)) if place < 1 or self.inclusion[place] > 0]
+        return sorted(places, key=lambda place: -self.inclusion[place])
+
     def __str__(self) -> str:
-        order = [place for place in range(len(self.names)) if place < 1 or self.inclusion[place] > 0]
-        order = sorted(order, key=lambda place: -self.inclusion[place])
+        order = self.order
         width = max(len(self.names[place]) for place in order)
         lines = [f"{'':<{width}}  included       mean         sd   {self.prob:.0%} interval"]
         for place in order[:LISTED]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..bart_summary import table_of
 from ..diagnostics import Diagnostics
+from ..summary import Tempered
 from ..verdict import Remedy, advice, verdict
 from ..words import counted
 from .models import Coefficients, Inclusion, RankedModels
@@ -23,7 +24,7 @@ class SubsetSummary:
 
     Attributes
     ----------
-    response, task, rows, columns, chains, draws, warmup, thin, seed, model, acceptance, diagnostics, remedies
+    response, task, rows, columns, chains, draws, warmup, thin, seed, tempered, model, acceptance, diagnostics, remedies
         As of a `baytree.summary.Summary`.
     inclusion, top_models, coefficients
         What the methods of `SubsetPosterior` of these names give.
@@ -42,6 +43,7 @@ class SubsetSummary:
     warmup: int
     thin: int
     seed: int
+    tempered: Tempered | None
     model: dict[str, Any]
     acceptance: dict[str, float]
     diagnostics: Diagnostics
@@ -75,6 +77,7 @@ class SubsetSummary:
             | {
                 "model": model,
                 "median_model": list(self.median_model),
+                "tempered": None if self.tempered is None else asdict(self.tempered),
                 "diagnostics": asdict(self.diagnostics),
                 "remedies": [remedy._asdict() for remedy in self.remedies],
                 "verdict": self.verdict,
@@ -89,6 +92,7 @@ class SubsetSummary:
             else [
                 f"{counted(self.chains, 'chain')} × {counted(self.draws, 'draw')} "
                 f"(warmup {self.warmup:,}, thin {self.thin}, seed {self.seed})",
+                *([] if self.tempered is None else [str(self.tempered)]),
                 "",
                 *table_of(self.diagnostics),
             ]
@@ -129,6 +133,7 @@ def summarise(posterior: SubsetPosterior) -> SubsetSummary:
         warmup=plan.warmup,
         thin=plan.thin,
         seed=plan.seed,
+        tempered=None if posterior.swaps is None else Tempered.of(plan, posterior.swaps),
         model=posterior.model.to_dict(),
         acceptance=posterior.acceptance,
         diagnostics=found,

@@ -1,0 +1,374 @@
+"""Subset selection in the linear model on the command line."""
+
+import json
+import shlex
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from typer.testing import CliRunner
+
+import baytree as bt
+from baytree.cli import app
+from baytree.cli.subset import coefficients, model_prior, spelt
+from baytree.storage import partial_path
+
+NUMBERS = ["fit", "friedman.csv", "--target", "y", "--drop", "group", "--model", "subset"]
+MIXED = ["fit", "friedman.csv", "--target", "y", "--model", "subset"]
+SAMPLED = ["--method", "sample", "--chains", "2", "--draws", "50", "--warmup", "20", "--seed", "7"]
+
+
+@pytest.fixture(autouse=True)
+def _in_folder(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(folder)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a table of numbers and a factor, and two models of it: enumerated and sampled."""
+    folder = tmp_path_factory.mktemp("cli")
+    friedman = bt.datasets.friedman(n=120, seed=1)
+    group = np.array(["a", "b", "c"])[np.arange(120) % 3]
+    table = friedman.X.with_columns(pl.Series("group", group), pl.Series("y", friedman.y))
+    table.write_csv(folder / "friedman.csv")
+    fit = [MIXED[0], folder / MIXED[1], *MIXED[2:], "--seed", 7, "-q"]
+    invoke(*fit, "--draws", 50, "--chains", 2, "--out", folder / "all.baytree")
+    invoke(*fit, *SAMPLED, "--interaction", "x1:x2", "--temperatures", 3, "--out", folder / "some.baytree")
+    return folder
+
+
+def invoke(*arguments: Any, code: int = 0) -> Any:
+    """Run a command in this process; it must end with this exit code."""
+    result = CliRunner().invoke(app, [str(argument) for argument in arguments])
+    assert result.exit_code == code, result.output
+    return result
+
+
+def failure(*arguments: Any, code: int = 2) -> str:
+    """The message of a command that must fail."""
+    result = invoke(*arguments, code=code)
+    assert result.stdout == ""
+    assert "Traceback" not in result.stderr
+    return result.stderr.removeprefix("baytree: ").rstrip("\n")
+
+
+# ---- fit ------------------------------------------------------------------------------------------------------------
+
+
+def test_fit_tells_what_it_learned() -> None:
+    text = invoke(*NUMBERS, "--seed", 1, "--out", "told.baytree").stdout
+    posterior = bt.load("told.baytree")
+    best = posterior.top_models(1)[0]
+    assert "Matrix: 10 columns in 10 units" in text
+    assert "4,000 independent draws; seed 1" in text
+    assert "How likely a column is in the model" in text
+    assert f"The most probable model: {' + '.join(best.units)}, of probability {best.probability:.0%}" in text
+    assert "✔ All 1,024 models were enumerated" in text
+    assert "baytree predict told.baytree friedman.csv" in text
+
+
+def test_fit_equals_the_python_api() -> None:
+    invoke(*MIXED, "--model-prior", "independent=0.3", "--coefficients", "g=50", "--always", "x6", "--always", "group",
+           "--interaction", "x1:x2", "--interaction", "group:x1", "--heredity", "weak", "--no-intercept", "--nu", 4,
+           "--scale", 2.5, "--method", "sample", "--moves", "metropolis=2,informed=1", "--drop", "x9",
+           "--weight", "x10", "--chains", 2, "--draws", 20, "--warmup", 10, "--thin", 2, "--temperatures", 3,
+           "--ladder", "mrbayes", "--seed", 3, "--out", "options.baytree")  # fmt: skip
+    model = bt.Subset(
+        bt.Independent(0.3),
+        bt.GPrior(50),
+        always=("x6", "group"),
+        heredity="weak",
+        fit_intercept=False,
+        nu=4.0,
+        scale=2.5,
+        moves={"metropolis": 2, "informed": 1},
+        method="sample",
+    )
+    pairs = [("x1", "x2"), ("group", "x1")]
+    design = bt.read_linear("friedman.csv", "y", weight="x10", drop="x9", interactions=pairs)
+    plan = {"chains": 2, "draws": 20, "warmup": 10, "thin": 2, "temperatures": 3, "ladder": "mrbayes", "seed": 3}
+    expected = bt.sample(model, design, **plan, progress=False)
+    found = bt.load("options.baytree")
+    assert np.array_equal(found.log_likelihood, expected.log_likelihood)
+    assert np.array_equal(found.sigma, expected.sigma)
+    assert (found.plan, found.model) == (expected.plan, expected.model)
+
+
+def test_defaults_are_those_of_the_python_api() -> None:
+    assert bt.load("all.baytree").model == bt.Subset().resolve(bt.read_linear("friedman.csv", "y"))
+
+
+def test_all_interactions() -> None:
+    text = invoke(*NUMBERS, *SAMPLED, "--interaction", "all", "--heredity", "strong", "--out", "pairs.baytree").stdout
+    assert "Matrix: 55 columns in 55 units, of which 45 interactions" in text
+    assert bt.load("pairs.baytree").model.heredity == "strong"
+
+
+@pytest.mark.parametrize(
+    ("text", "prior"),
+    [
+        ("beta-binomial", bt.BetaBinomial()),
+        ("beta-binomial=2,5.5", bt.BetaBinomial(2, 5.5)),
+        ("independent=0.2", bt.Independent(0.2)),
+        ("sizes=0.5,0.25,0.25", bt.SizePrior([0.5, 0.25, 0.25])),
+        ("4", bt.ExpectedSize(4)),
+        ("0.1", bt.ExpectedSize(0.1)),
+    ],
+)
+def test_priors_over_models(text: str, prior: Any) -> None:
+    assert model_prior(text) == prior
+    assert model_prior(spelt(prior)) == prior
+
+
+@pytest.mark.parametrize(
+    ("text", "prior"),
+    [
+        ("hyper-gn", bt.HyperGN()),
+        ("hyper-gn=4", bt.HyperGN(4)),
+        ("hyper-g=3", bt.HyperG(3)),
+        ("g", bt.GPrior()),
+        ("g=unit", bt.GPrior("unit")),
+        ("g=eb", bt.GPrior("eb")),
+        ("g=1e-3", bt.GPrior(1e-3)),
+        ("ridge=0.7", bt.Ridge(0.7)),
+    ],
+)
+def test_priors_of_coefficients(text: str, prior: Any) -> None:
+    assert coefficients(text) == prior
+    assert coefficients(spelt(prior)) == prior
+
+
+@pytest.mark.parametrize("method", ["enumerate", "sample"])
+def test_fit_json(method: str) -> None:
+    asked = [*NUMBERS, *SAMPLED, "--method", method, "--json", "--out", "json.baytree"]
+    record = json.loads(invoke(*asked).stdout)
+    assert (record["model"]["family"], record["model"]["method"]) == ("subset", method)
+    assert record["enumerated"] == (method == "enumerate") == ("exact" in record["inclusion"]["x1"])
+    assert record["median_model"] == list(bt.load("json.baytree").median_model())
+    assert record["verdict"] and record["model_file"] == "json.baytree"
+
+
+def test_models_that_never_come_again_have_no_probability() -> None:
+    few = ["--method", "sample", "--chains", 2, "--draws", 2, "--warmup", 0, "--seed", 2, "--interaction", "all"]
+    fit = [*NUMBERS, *few, "--model-prior", "independent=0.5", "--coefficients", "g=0.01", "--out", "few.baytree"]
+    assert "of probability" not in invoke(*fit).stdout
+    assert "4 models visited, an unknown share of the posterior" in invoke("show", "few.baytree").stdout
+    record = json.loads(invoke("show", "few.baytree", "--json").stdout)
+    assert record["top_models"]["normalised"]["share"] is None
+
+
+def test_a_longer_run_can_be_pasted() -> None:
+    options = ["--always", "x6", "--interaction", "x1:x2", "--no-intercept", "--draws", "10", "--warmup", "0"]
+    text = invoke(*NUMBERS, *SAMPLED, *options, "--out", "short.baytree").stdout
+    commands = [shlex.split(line, comments=True)[1:] for line in text.splitlines() if line.startswith("  baytree ")]
+    assert {"--no-intercept", "--always", "--interaction"} <= set(commands[-1])
+    for command in commands:
+        invoke(*command)
+    assert bt.load("short.baytree").draws > 10
+
+
+def test_until_converged() -> None:
+    limits = ["--until-converged", "--time-limit", "3"]
+    invoke(*NUMBERS, *SAMPLED, *limits, "--out", "agree.baytree", "-q")
+    found = bt.load("agree.baytree")
+    assert found.plan.thin > 1 or found.diagnostics().agree
+    invoke(*NUMBERS, *limits, "--out", "agree.baytree", "-q")
+    assert bt.load("agree.baytree").plan.thin == 1
+
+
+# ---- options that do not belong together ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ("--trees 5", "--trees is for sums of trees; choose --model bart, or leave --trees out"),
+        ("--sigma 2", "--sigma is for sums of trees: a guess at the variance of a linear model's noise is given by "
+         "--scale; leave --sigma out"),
+        ("--offset x1", "can be taken from the response before; leave --offset out"),
+        ("--proposal uc", "--proposal is for single trees: the moves between linear models are named by --moves"),
+        ("--prior growtree.slp", "named by --model-prior; leave --prior out"),
+        ("--max-depth 2", "--max-depth is for single trees and sums of trees; choose --model cart or --model bart"),
+        ("--max-cuts 9", "--max-cuts is for single trees and sums of trees"),
+        ("--sparse", "--sparse is for sums of trees: --model-prior says how many columns matter"),
+        ("--interact x1,x2", "named by --interaction; leave --interact out"),
+        ("--task classification", "linear models are of numbers"),
+        ("--model-prior beta-binomia", "no prior over models 'beta-binomia'. Did you mean 'beta-binomial'? Choose "
+         "from: beta-binomial, independent, sizes, an expected size"),
+        ("--model-prior beta-binomial=1,2,3", "3 numbers are too many; write beta-binomial=A,B"),
+        ("--model-prior beta-binomial=0,1", "a=0.0: choose a positive number"),
+        ("--model-prior independent=1.5", "w=1.5: choose a probability between 0 and 1"),
+        ("--model-prior sizes", "no size has a positive probability"),
+        ("--model-prior sizes=1,x", "h[1]='x'"),
+        ("--model-prior 11", "an expected size of 11 with 10 free units; choose less than 10"),
+        ("--model-prior -2", "k=-2.0: choose a positive number"),
+        ("--coefficients hyper-gm", "no prior of coefficients 'hyper-gm'. Did you mean 'hyper-g'?"),
+        ("--coefficients hyper-g=2", "a=2.0: choose more than 2"),
+        ("--coefficients g=units", "no c 'units'. Did you mean 'unit'?"),
+        ("--coefficients ridge=a", "c='a': choose a positive number"),
+        ("--always x11", "no column 'x11'. Did you mean 'x1'?"),
+        ("--interaction x1", "--interaction x1: give two columns as COL:COL, or all"),
+        ("--interaction x1:x2:x3", "give two columns as COL:COL, or all"),
+        ("--interaction x1:", "give two columns as COL:COL, or all"),
+        ("--interaction all --interaction x1:x2", "has every pair already"),
+        ("--interaction x1:x1", "'x1' cannot interact with itself"),
+        ("--interaction x1:z", "no column 'z'"),
+        ("--nu -1", "nu=-1.0: choose 0 or more"),
+        ("--scale atuo", "scale='atuo': choose a positive number, or 'auto'"),
+        ("--scale 0", "scale=0.0: choose a positive number, or 'auto'"),
+        ("--moves swap", "no move 'swap'. Choose from: auto, gibbs, random, metropolis, informed, replace"),
+        ("--method enumerate --interaction all", "at most 30 are enumerated"),
+        ("--time-limit 5", "--time-limit is for --until-converged"),
+    ],
+)  # fmt: skip
+def test_wrong_options(options: str, said: str) -> None:
+    assert said in failure(*NUMBERS, "-q", "--out", "new.baytree", *shlex.split(options))
+    assert not Path("new.baytree").exists()
+
+
+OF_LINEAR = ["--model-prior 4", "--coefficients g", "--always x1", "--interaction all", "--heredity weak",
+             "--no-intercept", "--scale auto", "--method auto"]  # fmt: skip
+
+
+@pytest.mark.parametrize("option", OF_LINEAR)
+@pytest.mark.parametrize("family", ["cart", "bart"])
+def test_options_of_linear_models_with_trees(option: str, family: str) -> None:
+    Path("unreadable.csv").write_bytes(b"")
+    name = option.split()[0]
+    message = failure("fit", "unreadable.csv", "--target", "y", "--model", family, *option.split())
+    assert message == f"{name} is for linear models; choose --model subset, or leave {name} out"
+
+
+def test_classes_are_no_numbers() -> None:
+    message = failure("fit", "friedman.csv", "--target", "group", "--model", "subset", "-q")
+    assert "group" in message and "numbers" in message
+
+
+# ---- show -----------------------------------------------------------------------------------------------------------
+
+
+def test_show_an_enumeration() -> None:
+    text, posterior = invoke("show", "all.baytree", "--models", 2).stdout, bt.load("all.baytree")
+    assert "Prior: models beta-binomial=1,1; coefficients hyper-gn=3; noise nu = 3, scale = " in text
+    best, second = posterior.top_models(2).models
+    for one in (best, second):
+        assert f"{one.odds:.3g}" in text and " + ".join(one.units) in text
+    assert " + ".join(posterior.top_models(3)[2].units) + "\n" not in text
+    assert f"Columns that are more likely in than out: {', '.join(posterior.median_model())}" in text
+    assert "group=b" in text and "(intercept)" in text
+    assert "Do the chains agree?" not in text and posterior.summary().verdict in text
+
+
+def test_show_draws() -> None:
+    text, posterior = invoke("show", "some.baytree").stdout, bt.load("some.baytree")
+    assert "Regression of y: 120 rows, 11 columns\n2 chains × 50 draws after a warm-up of 20; seed 7\n" in text
+    assert "3 temperatures (adaptive): at least" in text
+    assert f"{len(set(map(bytes, posterior.drawn.included()[posterior.drawn.model.ravel()])))} models visited" in text
+    assert "Do the chains agree?" in text and "Accepted: gibbs" in text
+    assert posterior.summary().verdict in text
+
+
+@pytest.mark.parametrize("name", ["all", "some"])
+def test_show_json(name: str) -> None:
+    record = json.loads(invoke("show", f"{name}.baytree", "--models", 7, "--json").stdout)
+    posterior = bt.load(f"{name}.baytree")
+    assert len(record["top_models"]["models"]) == 7
+    assert record["inclusion"] == posterior.inclusion().to_dict()
+    assert record["coefficients"]["x1"] == posterior.coefficients().to_dict()["x1"]
+    assert (record["tempered"] is None) == (name == "all")
+    assert record["agree"] in (True, False)
+
+
+def test_what_makes_no_sense_offers_what_does() -> None:
+    for option in (["--trees", "3"], ["--tree", "0,0,0"]):
+        assert "all.baytree holds linear models; list them by --models 10" in failure("show", "all.baytree", *option)
+    invoke(*MIXED[:4], "--chains", 1, "--draws", 5, "--warmup", 0, "--out", "tree.baytree", "-q")
+    assert "--models is for linear models" in failure("show", "tree.baytree", "--models", "3")
+
+
+# ---- predict --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["all", "some"])
+def test_predict(name: str) -> None:
+    text = invoke("predict", f"{name}.baytree", "friedman.csv", "--prob", "0.8").stdout
+    found, posterior = pl.read_csv(text.encode()), bt.load(f"{name}.baytree")
+    assert found.columns == ["mean", "lower", "upper", "predictive_lower", "predictive_upper"]
+    assert np.array_equal(found["mean"], posterior.predict("friedman.csv"))
+    assert np.array_equal(found.select("lower", "upper"), posterior.predict("friedman.csv", "interval", 0.8))
+    new = posterior.predict("friedman.csv", "predictive_interval", 0.8)
+    assert np.array_equal(found.select("predictive_lower", "predictive_upper"), new)
+
+
+def test_predict_draws() -> None:
+    pl.read_csv("friedman.csv").head(3).write_csv("three.csv")
+    found = pl.read_csv(invoke("predict", "some.baytree", "three.csv", "--kind", "draws").stdout.encode())
+    expected = bt.load("some.baytree").predict("three.csv", "draws")
+    assert found.columns == ["row", "chain", "draw", "mean"]
+    assert np.array_equal(found["mean"].to_numpy().reshape(3, 2, 50), np.moveaxis(expected, 2, 0))
+
+
+def test_predictions_that_linear_models_do_not_have() -> None:
+    predict = ["predict", "all.baytree", "friedman.csv"]
+    assert "a linear model takes no offset" in failure(*predict, "--offset", "x1")
+    assert "no kind of prediction 'vote'" in failure(*predict, "--kind", "vote")
+
+
+def test_levels_that_were_never_seen_are_noted() -> None:
+    pl.read_csv("friedman.csv").head(2).with_columns(group=pl.lit("z")).write_csv("new.csv")
+    result = invoke("predict", "all.baytree", "new.csv")
+    assert "note: column 'group': 2 values missing or never seen" in result.stderr
+
+
+# ---- killed and resumed ---------------------------------------------------------------------------------------------
+
+# The same program, killed in the draws behind a checkpoint and before the next.
+KILLED = """
+import os, signal, baytree.sampling as s
+s.CHECKPOINT_SECONDS = 0
+def update(self, warmed, drawn, *rest, calls=[]):
+    calls += [drawn] if drawn else []
+    if len(calls) == 3:
+        os.kill(os.getpid(), signal.SIGKILL)
+s.Progress.update = update
+from baytree.cli import main
+main()
+"""
+
+
+def test_a_killed_run_is_resumed_to_the_same_posterior() -> None:
+    pairs, out = ["--interaction", "all"], ["--out", "killed.baytree", "--quiet"]
+    plan = ["--chains", "2", "--warmup", "20", "--draws", "1000", "--thin", "30", "--seed", "5", "--always", "x6"]
+    done = subprocess.run([sys.executable, "-c", KILLED, *NUMBERS, *pairs, *plan, *out])
+    assert done.returncode == -signal.SIGKILL
+    resume = [*NUMBERS[:6], "--resume", *out]
+    for options, said in (
+        ("--model cart", "begun with --model subset"),
+        ("--model-prior 4", "begun with --model-prior beta-binomial=1,1; leave --model-prior out"),
+        ("--coefficients g=eb", "begun with --coefficients hyper-gn=3"),
+        ("--always x7", "begun with --always x6"),
+        ("--heredity weak", "begun without --heredity; leave"),
+        ("--no-intercept", "begun without --no-intercept"),
+        ("--nu 0", "begun with --nu 3.0"),
+        ("--scale 4", "begun with --scale auto"),
+        ("--method enumerate", "begun with --method sample"),
+        ("--moves gibbs", "begun with --moves gibbs=1,replace=1"),
+        ("--temperatures 3", "begun with --temperatures 1"),
+        ("--trees 3", "--trees is for sums of trees"),
+        ("--interaction x1:x2", "give the same table, with the same interactions"),
+    ):
+        assert said in failure(*resume, *options.split())
+    assert partial_path("killed.baytree").exists()
+
+    same = ["--model", "subset", "--model-prior", "beta-binomial=1,1", "--method", "auto", *plan]
+    invoke(*resume, *pairs, *same)
+    invoke(*NUMBERS, *pairs, *plan, "--out", "whole.baytree", "--quiet")
+    resumed, whole = bt.load("killed.baytree"), bt.load("whole.baytree")
+    assert np.array_equal(resumed.log_likelihood, whole.log_likelihood)
+    assert np.array_equal(resumed.sigma, whole.sigma)
+    assert resumed.states == whole.states
