@@ -39,11 +39,11 @@ class Evidence {
   double integral(std::size_t columns, double log_rest) const;
   double slope(std::size_t columns) const;
   double stretched(double log_rest) const;
-  Table table(std::size_t columns) const;
+  static double fineness(std::size_t columns);
+  Table tabulated(std::size_t columns) const;
 
   CoefficientPrior prior_;
   double parameter_, rows_, half_, total_;
-  std::size_t pieces_ = 0;
   struct Tables;
   std::shared_ptr<Tables> tables_;  // of the integral, made when a number of columns is first asked for
 };
