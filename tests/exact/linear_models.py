@@ -105,9 +105,7 @@ class HyperG:
             return math.exp(log_density(log_g) - values[top])
 
         edges = [grid[0], *(grid[top] + offset for offset in (-8, -2, 0, 2, 8)), grid[-1]]
-        area = sum(
-            integrate.quad(scaled, low, high, epsabs=1e-14, epsrel=1e-12, limit=200)[0] for low, high in pairwise(edges)
-        )
+        area = sum(integrate.quad(scaled, low, high, epsabs=1e-13, epsrel=1e-11)[0] for low, high in pairwise(edges))
         return values[top] + math.log(area)
 
 
