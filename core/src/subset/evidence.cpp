@@ -15,7 +15,7 @@ namespace {
 
 // An exact fit leaves this share, so that its likelihood is finite where ν = 0; rounding leaves more.
 constexpr double least_rest = 1e-13;
-// Chebyshev series of this many terms on pieces of the stretched scale that are at most 1 wide.
+// Chebyshev series of this many terms on each piece of the stretched scale.
 constexpr std::size_t terms = 16;
 
 }  // namespace
@@ -119,10 +119,7 @@ Evidence::Evidence(CoefficientPrior prior, double parameter, double rows, double
   if (prior != CoefficientPrior::empirical && !(parameter > least && parameter < infinity)) throw InputError("evidence: the prior's parameter is out of range");
   if (!(rows > 0.0 && rows < infinity && half_ > 0.0 && half_ < infinity && total > 0.0 && total < infinity))
     throw InputError("evidence: rows, degrees of freedom and the total square must be positive");
-  if (mixed()) {
-    pieces_ = static_cast<std::size_t>(std::ceil(stretched(std::log(least_rest))));
-    tables_ = std::make_shared<Tables>();
-  }
+  if (mixed()) tables_ = std::make_shared<Tables>();
 }
 
 double Evidence::log_marginal(std::size_t columns, double explained, double log_determinant) const {
@@ -155,14 +152,18 @@ double Evidence::slope(std::size_t columns) const { return std::max(0.0, half_ -
 /// Where the first columns explain something the integral turns within 1/E; a logarithmic scale shows that as wide as all else.
 double Evidence::stretched(double log_rest) const { return std::log1p(-half_ * log_rest); }
 
+/// Pieces a unit of that scale. Where the columns explain as much as by chance the integral turns again, within 1/√q.
+double Evidence::fineness(std::size_t columns) { return std::ceil(std::sqrt(static_cast<double>(columns) / 5.0)); }
+
 double Evidence::integrated(std::size_t columns, double log_rest) const {
   Tables::Chunk& chunk = tables_->of(columns);
   const std::size_t at = columns % Tables::chunk;
-  std::call_once(chunk.once[at], [&] { chunk.table[at] = table(columns); });
-  const double z = stretched(log_rest);
-  const std::size_t piece = std::min(static_cast<std::size_t>(z), pieces_ - 1);
+  std::call_once(chunk.once[at], [&] { chunk.table[at] = tabulated(columns); });
+  const Table& table = chunk.table[at];
+  const double z = stretched(log_rest) * fineness(columns);
+  const std::size_t piece = std::min(static_cast<std::size_t>(z), table.size() / terms - 1);
   const double x = 2.0 * (z - static_cast<double>(piece)) - 1.0;
-  const double* series = chunk.table[at].data() + piece * terms;
+  const double* series = table.data() + piece * terms;
   double next = 0.0, after = 0.0;  // Clenshaw's recurrence
   for (std::size_t k = terms - 1; k > 0; --k) {
     const double value = series[k] + 2.0 * x * next - after;
@@ -172,13 +173,15 @@ double Evidence::integrated(std::size_t columns, double log_rest) const {
   return series[0] + x * next - after - slope(columns) * log_rest;
 }
 
-Evidence::Table Evidence::table(std::size_t columns) const {
-  Table series(pieces_ * terms);
+Evidence::Table Evidence::tabulated(std::size_t columns) const {
+  const double fine = fineness(columns);
+  const std::size_t pieces = static_cast<std::size_t>(std::ceil(stretched(std::log(least_rest)) * fine));
+  Table series(pieces * terms);
   std::array<double, terms> value;
-  for (std::size_t piece = 0; piece < pieces_; ++piece) {
+  for (std::size_t piece = 0; piece < pieces; ++piece) {
     for (std::size_t i = 0; i < terms; ++i) {
       const double x = std::cos(std::numbers::pi * (static_cast<double>(i) + 0.5) / terms);
-      const double log_rest = -std::expm1(static_cast<double>(piece) + (x + 1.0) / 2.0) / half_;
+      const double log_rest = -std::expm1((static_cast<double>(piece) + (x + 1.0) / 2.0) / fine) / half_;
       value[i] = integral(columns, log_rest) + slope(columns) * log_rest;
     }
     for (std::size_t k = 0; k < terms; ++k) {

@@ -51,11 +51,11 @@ class Evidence {
   double best_u(std::size_t columns, double share) const;
   double slope(std::size_t columns) const;
   double stretched(double log_rest) const;
-  Table table(std::size_t columns) const;
+  static double fineness(std::size_t columns);
+  Table tabulated(std::size_t columns) const;
 
   CoefficientPrior prior_;
   double parameter_, rows_, half_, total_;
-  std::size_t pieces_ = 0;
   struct Tables;
   struct Integrand;
   std::shared_ptr<Tables> tables_;  // of the integral, made when a number of columns is first asked for
