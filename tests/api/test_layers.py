@@ -28,7 +28,7 @@ PYTHON_LAYERS = [
     {"agreement", "datatree", "sum_prediction"},
     {"sampled"},
     {"explained"},
-    {"posterior", "bart_posterior", "subset"},
+    {"posterior", "bart_posterior", "subset", "hme"},
     {"families"},
     {"sampling", "estimators"},
     {"cart", "bart", "linear", "nulls"},

@@ -1,0 +1,137 @@
+"""A soft tree: gates at the nodes, experts at the leaves, and the passes up and down it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import reduce
+
+import numpy as np
+
+from .experts import Experts
+from .logit import log_probabilities
+from .numeric import Array, log_sum_exp, namespace
+
+
+@dataclass(frozen=True)
+class SoftTree:
+    """A complete tree whose decisions are probabilities.
+
+    Node i of level l has the children i·b … i·b + b − 1 of level l + 1; the leaves are the last level.
+
+    Attributes
+    ----------
+    gates : tuple of array, each of shape (nodes of the level, branching − 1, columns)
+        The coefficients of the multinomial logit models that decide, level by level; the last branch has 0.
+    experts : Experts
+        The models at the leaves, from left to right.
+    """
+
+    gates: tuple[Array, ...]
+    experts: Experts
+
+    @property
+    def depth(self) -> int:
+        """Number of levels of gates."""
+        return len(self.gates)
+
+    @property
+    def branching(self) -> int:
+        """Number of children of a node."""
+        return int(self.gates[0].shape[1]) + 1 if self.gates else 1
+
+    @property
+    def leaves(self) -> int:
+        """Number of leaves."""
+        return self.experts.leaves
+
+    def log_gates(self, X: Array) -> list[Array]:
+        """log P(branch | x, node) level by level, each of shape (nodes, rows, branching)."""
+        return [log_probabilities(X, gates) for gates in self.gates]
+
+    def log_paths(self, X: Array) -> Array:
+        """log P(leaf | x), shape (leaves, rows)."""
+        xp = namespace(X)
+        path = xp.zeros_like(X[:, 0])[None, :]
+        for log_gate in self.log_gates(X):
+            joint = path[:, None, :] + xp.permute_dims(log_gate, (0, 2, 1))
+            path = xp.reshape(joint, (-1, X.shape[0]))
+        return path
+
+    def log_likelihood(self, X: Array, Y: Array) -> Array:
+        """log P(y | x) of each row."""
+        xp = namespace(X)
+        return log_sum_exp(xp.permute_dims(self.log_paths(X) + self.experts.log_density(X, Y), (1, 0)))
+
+    def means(self, X: Array) -> Array:
+        """E(y | x), shape (rows, outputs)."""
+        xp = namespace(X)
+        return xp.sum(xp.exp(self.log_paths(X))[..., None] * self.experts.means(X), axis=0)
+
+    def variances(self, X: Array) -> Array:
+        """Var(y | x), the spread of the experts and their own, shape (rows, outputs)."""
+        xp = namespace(X)
+        share = xp.exp(self.log_paths(X))[..., None]
+        means = self.experts.means(X)
+        centre = xp.sum(share * means, axis=0)
+        return xp.sum(share * (self.experts.variances(X) + (means - centre) ** 2), axis=0)
+
+
+@dataclass(frozen=True)
+class Responsibilities:
+    """The posterior probabilities of the decisions, given the outputs.
+
+    Attributes
+    ----------
+    branch : list of array, each of shape (nodes of the level, rows, branching)
+        P(branch | x, y, node), level by level.
+    node : list of array, each of shape (nodes of the level, rows)
+        P(node | x, y), the leaves last.
+    log_likelihood : array of shape (rows,)
+        log P(y | x).
+    """
+
+    branch: list[Array]
+    node: list[Array]
+    log_likelihood: Array
+
+
+def responsibilities(tree: SoftTree, X: Array, Y: Array) -> Responsibilities:
+    """The E step: up the tree with likelihoods, down with posterior probabilities, all in logarithms.
+
+    Parameters
+    ----------
+    tree : SoftTree
+        The parameters.
+    X, Y : array
+        Inputs and outputs.
+    """
+    xp = namespace(X)
+    rows = X.shape[0]
+    log_gates = tree.log_gates(X)
+    below = tree.experts.log_density(X, Y)  # log P(y | x, node) of a level
+    branch: list[Array] = []
+    for log_gate in reversed(log_gates):
+        of_children = xp.permute_dims(xp.reshape(below, (log_gate.shape[0], -1, rows)), (0, 2, 1))
+        joint = log_gate + of_children
+        below = log_sum_exp(joint)
+        branch.insert(0, xp.exp(joint - below[..., None]))
+    node = [xp.ones_like(below)]
+    for share in branch:
+        joint = node[-1][:, None, :] * xp.permute_dims(share, (0, 2, 1))
+        node.append(xp.reshape(joint, (-1, rows)))
+    return Responsibilities(branch, node, below[0, :])
+
+
+def path_products(tree: SoftTree, X: Array, Y: Array) -> np.ndarray:
+    """P(leaf, y | x) of every leaf by multiplying the gates along its path, shape (leaves, rows).
+
+    Slow and plain, to check `responsibilities` by.
+    """
+    gates = [np.exp(np.asarray(log_gate)) for log_gate in tree.log_gates(X)]
+    density = np.exp(np.asarray(tree.experts.log_density(X, Y)))
+    found = np.empty_like(density)
+    for leaf in range(tree.leaves):
+        places = [leaf // tree.branching ** (tree.depth - level) for level in range(tree.depth + 1)]
+        steps = [gates[level][places[level], :, places[level + 1] % tree.branching] for level in range(tree.depth)]
+        found[leaf] = reduce(np.multiply, steps, density[leaf])
+    return found

@@ -1,0 +1,293 @@
+"""Soft trees: derivatives by differences, decisions by sums over paths, EM that never falls, rows one by one."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from baytree.hme import em, online, start
+from baytree.hme.experts import Classes, Experts, Gamma, Gaussian, Poisson
+from baytree.hme.logit import fit_least_squares, fit_newton, gradient, negative_hessian, objective
+from baytree.hme.soft_tree import SoftTree, path_products, responsibilities
+
+FAMILIES = ("linear", "constant", "logistic", "multinomial", "poisson", "gamma")
+
+
+def problem(family: str, rows: int = 60, seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Inputs with ones at the end, outputs of a kind that suits the experts, and weights."""
+    generator = np.random.default_rng(seed)
+    X = np.column_stack([generator.normal(size=(rows, 2)), np.ones(rows)])
+    level = np.where(X[:, 0] > 0, 1 + X[:, 1], -0.5 - X[:, 1])
+    outputs = {
+        "linear": lambda: np.column_stack([level, -level]) + 0.3 * generator.normal(size=(rows, 2)),
+        "constant": lambda: level[:, None] + 0.3 * generator.normal(size=(rows, 1)),
+        "logistic": lambda: np.eye(2)[(level + generator.normal(size=rows) > 0).astype(int)],
+        "multinomial": lambda: np.eye(3)[np.digitize(level + generator.normal(size=rows), [-0.5, 0.7])],
+        "poisson": lambda: generator.poisson(np.exp(0.5 * level))[:, None].astype(float),
+        "gamma": lambda: generator.gamma(2.0, np.exp(level) / 2)[:, None],
+    }
+    return X, outputs[family](), generator.uniform(0.5, 2, rows)
+
+
+def tree_of(family: str, depth: int = 2, branching: int = 2) -> tuple[SoftTree, np.ndarray, np.ndarray, np.ndarray]:
+    X, Y, weight = problem(family)
+    return start.random_tree(family, X, Y, weight, depth, branching, np.random.default_rng(1)), X, Y, weight
+
+
+# ---- derivatives ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("classes", [2, 3, 4])
+def test_gates_have_the_derivatives_of_their_objective(classes: int) -> None:
+    generator = np.random.default_rng(classes)
+    X = generator.normal(size=(30, 3))
+    targets, weight = generator.dirichlet(np.ones(classes), 30), generator.uniform(size=30)
+    at = generator.normal(size=(classes - 1, 3))
+
+    def value(flat: np.ndarray) -> float:
+        return float(objective(X, targets, weight, flat.reshape(at.shape), 0.3))
+
+    step = 1e-5 * np.eye(at.size)
+    slopes = [(value(at.ravel() + e) - value(at.ravel() - e)) / 2e-5 for e in step]
+    np.testing.assert_allclose(gradient(X, targets, weight, at, 0.3).ravel(), slopes, rtol=1e-7, atol=1e-7)
+    curves = [
+        (
+            gradient(X, targets, weight, at + e.reshape(at.shape), 0.3)
+            - gradient(X, targets, weight, at - e.reshape(at.shape), 0.3)
+        )
+        / 2e-5
+        for e in step
+    ]
+    found = negative_hessian(X, targets, weight, at, 0.3)
+    np.testing.assert_allclose(found, -np.array(curves).reshape(found.shape), rtol=1e-6, atol=1e-7)
+    best = fit_newton(X, targets, weight, at, 0.3, 25)
+    assert np.abs(gradient(X, targets, weight, best, 0.3)).max() < 1e-5
+
+
+@pytest.mark.parametrize(
+    "experts", [Poisson(np.zeros((1, 3, 1))), Gamma(np.zeros((1, 3, 1)), 2.5)], ids=lambda e: e.family
+)
+def test_experts_have_the_derivatives_of_their_density(experts: Experts) -> None:
+    generator = np.random.default_rng(0)
+    predictor, y = generator.normal(size=20), generator.poisson(3, 20) + 1.0
+    step = 1e-5
+    slope, curvature = experts.derivatives_of(predictor, y)
+    up, down = experts.log_density_of(predictor + step, y), experts.log_density_of(predictor - step, y)
+    np.testing.assert_allclose(slope, (up - down) / (2 * step), rtol=1e-6, atol=1e-7)
+    if experts.family == "poisson":
+        second = (up - 2 * experts.log_density_of(predictor, y) + down) / step**2
+        np.testing.assert_allclose(curvature, -second, rtol=1e-3)
+
+
+def test_densities_are_densities() -> None:
+    from scipy import stats
+
+    X, Y, _ = problem("linear")
+    coefficients = np.random.default_rng(2).normal(size=(2, 3, 2))
+    variance = np.array([[0.5, 2.0], [1.0, 0.1]])
+    found = Gaussian(coefficients, variance, np.zeros(2)).log_density(X, Y)
+    expected = [stats.norm.logpdf(Y, X @ coefficients[leaf], np.sqrt(variance[leaf])).sum(axis=1) for leaf in range(2)]
+    np.testing.assert_allclose(found, expected)
+    one = np.random.default_rng(3).normal(size=(2, 3, 1)) / 2
+    mean = np.exp(X @ one)[..., 0]
+    counts, times = problem("poisson")[1], problem("gamma")[1]
+    np.testing.assert_allclose(Poisson(one).log_density(X, counts), stats.poisson.logpmf(counts[:, 0], mean))
+    np.testing.assert_allclose(
+        Gamma(one, 2.0).log_density(X, times), stats.gamma.logpdf(times[:, 0], 2.0, scale=mean / 2)
+    )
+    classes = problem("multinomial")[1]
+    shares = Classes(np.random.default_rng(4).normal(size=(2, 2, 3))).means(X)
+    np.testing.assert_allclose(shares.sum(axis=-1), 1)
+    assert shares.shape == (2, 60, 3) and classes.shape == (60, 3)
+
+
+# ---- decisions ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize(("depth", "branching"), [(0, 2), (1, 2), (2, 3), (3, 2)])
+def test_decisions_are_those_of_sums_over_paths(family: str, depth: int, branching: int) -> None:
+    tree, X, Y, _ = tree_of(family, depth, branching)
+    products = path_products(tree, X, Y)
+    found = responsibilities(tree, X, Y)
+    total = products.sum(axis=0)
+    np.testing.assert_allclose(found.log_likelihood, np.log(total), rtol=1e-10)
+    np.testing.assert_allclose(tree.log_likelihood(X, Y), np.log(total), rtol=1e-10)
+    np.testing.assert_allclose(found.node[-1], products / total, rtol=1e-9, atol=1e-15)
+    for level in range(depth):
+        of_node = products.reshape(branching**level, -1, len(X)).sum(axis=1)
+        np.testing.assert_allclose(found.node[level], of_node / total, rtol=1e-9, atol=1e-15)
+        of_child = products.reshape(branching**level, branching, -1, len(X)).sum(axis=2)
+        expected = of_child / of_node[:, None, :]
+        np.testing.assert_allclose(found.branch[level], expected.transpose(0, 2, 1), rtol=1e-8, atol=1e-12)
+    np.testing.assert_allclose(np.exp(tree.log_paths(X)).sum(axis=0), 1)
+
+
+def test_decisions_where_every_density_underflows() -> None:
+    tree, X, Y, _ = tree_of("linear")
+    found = responsibilities(tree, X, Y + 1e4)
+    assert np.isfinite(found.log_likelihood).all()
+    np.testing.assert_allclose(found.node[-1].sum(axis=0), 1)
+
+
+def test_moments_are_those_of_the_mixture() -> None:
+    tree, X, _Y, _ = tree_of("linear")
+    share = np.exp(tree.log_paths(X))
+    means, variances = tree.experts.means(X), tree.experts.variances(X)
+    mean = np.einsum("kn,kno->no", share, means)
+    np.testing.assert_allclose(tree.means(X), mean)
+    np.testing.assert_allclose(tree.variances(X), np.einsum("kn,kno->no", share, variances + means**2) - mean**2)
+
+
+# ---- EM -------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("ridge", [0.0, 0.1])
+def test_the_likelihood_never_falls(family: str, ridge: float) -> None:
+    tree, X, Y, weight = tree_of(family)
+    fitted = em.fit(tree, X, Y, weight, em.Settings(ridge=ridge, epochs=30, tolerance=0.0))
+    rises = np.diff(fitted.objective)
+    assert (rises >= -1e-9 * np.abs(fitted.objective[1:])).all()
+    assert fitted.objective[-1] > fitted.objective[0]
+
+
+def test_a_wrong_step_is_seen_to_fall() -> None:
+    """The check above can fail: a gate that goes the other way lowers the likelihood."""
+    tree, X, Y, weight = tree_of("linear")
+    settings = em.Settings(epochs=1)
+    found = responsibilities(tree, X, Y)
+    learned = em.maximise(tree, X, Y, weight, found, settings)
+    wrong = replace(learned, gates=tuple(-gate for gate in learned.gates))
+    value = [em.penalised(one, one.log_likelihood(X, Y), weight, settings.ridge) for one in (tree, learned, wrong)]
+    assert value[1] > value[0] > value[2]
+
+
+def test_em_finds_the_tree_that_made_the_rows() -> None:
+    generator = np.random.default_rng(5)
+    X = np.column_stack([generator.normal(size=(3000, 2)), np.ones(3000)])
+    truth = SoftTree(
+        (np.array([[[4.0, 0.0, 0.5]]]),),
+        Gaussian(np.array([[[1.0], [2.0], [0.0]], [[-1.0], [0.0], [1.0]]]), np.full((2, 1), 0.04), np.zeros(1)),
+    )
+    leaf = (generator.random(3000) > np.exp(truth.log_paths(X)[0])).astype(int)
+    Y = truth.experts.means(X)[leaf, np.arange(3000)] + 0.2 * generator.normal(size=(3000, 1))
+    begin = start.random_tree("linear", X, Y, np.ones(3000), 1, 2, generator)
+    for algorithm in ("em", "em2"):
+        fitted = em.fit(begin, X, Y, np.ones(3000), em.Settings(algorithm, ridge=0.0, epochs=200, tolerance=1e-7)).tree
+        gate, coefficients = fitted.gates[0][0, 0], fitted.experts.coefficients
+        if gate[0] < 0:
+            gate, coefficients = -gate, coefficients[::-1]
+        np.testing.assert_allclose(coefficients, truth.experts.coefficients, atol=0.03)
+        if algorithm == "em":
+            np.testing.assert_allclose(gate, [4.0, 0.0, 0.5], atol=0.5)
+        else:
+            # Least squares on ln h is no likelihood: it makes gates too sharp, but points them the right way.
+            np.testing.assert_allclose(gate / np.linalg.norm(gate), np.array([4, 0, 0.5]) / np.hypot(4, 0.5), atol=0.05)
+
+
+def test_the_gate_by_least_squares() -> None:
+    """Where the targets are those of a gate, ln h is linear and one least squares finds it."""
+    generator = np.random.default_rng(6)
+    X = np.column_stack([generator.normal(size=(50, 2)), np.ones(50)])
+    truth = generator.normal(size=(2, 3))
+    scores = np.column_stack([X @ truth.T, np.zeros(50)])
+    targets = np.exp(scores) / np.exp(scores).sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(fit_least_squares(X, targets, np.ones(50), 0.0), truth, rtol=1e-6, atol=1e-8)
+
+
+def test_held_out_rows_choose_the_epoch() -> None:
+    tree, X, Y, weight = tree_of("linear", depth=3)
+    other = problem("linear", seed=9)
+    fitted = em.fit(tree, X, Y, weight, em.Settings(epochs=60, ridge=0.0, tolerance=0.0, patience=4), held_out=other)
+    assert len(fitted.held_out) < 61
+    best = float(np.average(fitted.tree.log_likelihood(*other[:2]), weights=other[2]))
+    assert best == pytest.approx(max(fitted.held_out))
+
+
+def test_growing_changes_nothing_at_first() -> None:
+    tree, X, Y, weight = tree_of("linear", depth=1)
+    taller = start.grown(tree, np.random.default_rng(0))
+    assert (taller.depth, taller.leaves) == (2, 4)
+    np.testing.assert_allclose(taller.log_likelihood(X, Y), tree.log_likelihood(X, Y))
+    settings = em.Settings(epochs=20)
+    assert em.fit(taller, X, Y, weight, settings).objective[-1] > em.fit(tree, X, Y, weight, settings).objective[-1]
+
+
+def test_a_hard_tree_becomes_soft() -> None:
+    from sklearn.tree import DecisionTreeRegressor
+
+    X, Y, weight = problem("constant", rows=300)
+    hard = DecisionTreeRegressor(max_depth=2, random_state=0).fit(X[:, :-1], Y)
+    splits = start.splits_of(hard, 3)
+    assert [len(level) for level in splits] == [1, 2, 4] and splits[2] == [None] * 4
+    soft = start.tree_from_splits("constant", X, Y, weight, splits[:2])
+    column, cut = splits[0][0]
+    share = np.exp(soft.log_gates(X)[0][0, :, 0])
+    np.testing.assert_array_equal(share > 0.5, X[:, column] < cut)
+    assert np.count_nonzero(soft.gates[0][0, 0, :-1]) == 1
+
+
+# ---- other arrays ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_any_array_of_the_standard(family: str) -> None:
+    """The same code on arrays that have nothing but what the array API promises."""
+    xp = pytest.importorskip("array_api_strict")
+    X, Y, weight = problem(family)
+    if family == "poisson":
+        pytest.skip("log Γ goes by way of SciPy, which the strict arrays refuse")
+    plain = start.random_tree(family, X, Y, weight, 2, 2, np.random.default_rng(1))
+    strict = start.random_tree(family, xp.asarray(X), xp.asarray(Y), xp.asarray(weight), 2, 2, np.random.default_rng(1))
+    settings = em.Settings(epochs=3)
+    here = em.fit(plain, X, Y, weight, settings)
+    there = em.fit(strict, xp.asarray(X), xp.asarray(Y), xp.asarray(weight), settings)
+    np.testing.assert_allclose(there.objective, here.objective, rtol=1e-9)
+
+
+# ---- one row at a time ----------------------------------------------------------------------------------------------
+
+
+def test_the_recursions_as_printed() -> None:
+    """One row, against the formulas written out node by node."""
+    tree, X, Y, _ = tree_of("linear")
+    state = online.first_state(tree)
+    for row in range(5):
+        tree, state = online.learn_row(tree, state, X[row], Y[row], 0.99)
+    x, y, decay = X[7], Y[7], 0.99
+    found = responsibilities(tree, x[None], y[None])
+    learned, after = online.learn_row(tree, state, x, y, decay)
+    for leaf in range(4):
+        h, R = found.node[-1][leaf, 0], state.expert_spread[leaf]
+        R_next = R - (1 / decay) * (R @ np.outer(x, x) @ R) / (decay / h + x @ R @ x)
+        np.testing.assert_allclose(after.expert_spread[leaf], R_next, rtol=1e-9)
+        U = tree.experts.coefficients[leaf].T
+        U_next = U + h * np.outer(y - U @ x, x) @ R_next
+        np.testing.assert_allclose(learned.experts.coefficients[leaf].T, U_next, rtol=1e-9)
+    for node in range(2):
+        h = found.node[1][node, 0]
+        for branch in range(2):
+            S, v = state.gate_spread[1][node, branch], state.scores[1][node, branch]
+            S_next = S - (1 / decay) * (S @ np.outer(x, x) @ S) / (decay / h + x @ S @ x)
+            v_next = v + S_next @ x * h * (np.log(found.branch[1][node, 0, branch]) - v @ x)
+            np.testing.assert_allclose(after.gate_spread[1][node, branch], S_next, rtol=1e-9)
+            np.testing.assert_allclose(after.scores[1][node, branch], v_next, rtol=1e-9)
+
+
+def test_rows_one_by_one_come_to_what_all_at_once_do() -> None:
+    generator = np.random.default_rng(8)
+    rows = 4000
+    X = np.column_stack([generator.uniform(-2, 2, size=(rows, 1)), np.ones(rows)])
+    Y = np.where(X[:, :1] > 0, 2 * X[:, :1], -X[:, :1]) + 0.1 * generator.normal(size=(rows, 1))
+    begin = start.random_tree("linear", X[:200], Y[:200], np.ones(200), 1, 2, generator)
+    batch = em.fit(begin, X, Y, np.ones(rows), em.Settings(epochs=50)).tree
+    tree, state = begin, online.first_state(begin)
+    for row in range(rows):
+        tree, state = online.learn_row(tree, state, X[row], Y[row], 0.999)
+    errors = [float(np.mean((one.means(X) - Y) ** 2)) for one in (begin, batch, tree)]
+    assert errors[2] < 2 * errors[1] < errors[0] / 2
+    experts = sorted(tree.experts.coefficients[:, 0, 0])
+    np.testing.assert_allclose(experts, [-1, 2], atol=0.1)
