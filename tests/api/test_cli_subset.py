@@ -273,6 +273,15 @@ def test_show_draws() -> None:
     assert posterior.summary().verdict in text
 
 
+def test_show_the_only_model() -> None:
+    columns = [f"x{number}" for number in range(10, 0, -1)]
+    asked = [word for column in columns for word in ("--always", column)]
+    invoke(*NUMBERS, *asked, "--draws", 20, "--out", "one.baytree", "-q")
+    text = invoke("show", "one.baytree").stdout
+    assert f"; always {', '.join(columns)}\n" in text
+    assert "There is but one model; probabilities are exact." in text
+
+
 @pytest.mark.parametrize("name", ["all", "some"])
 def test_show_json(name: str) -> None:
     record = json.loads(invoke("show", f"{name}.baytree", "--models", 7, "--json").stdout)

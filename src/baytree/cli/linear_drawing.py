@@ -84,7 +84,7 @@ def model_line(posterior: SubsetPosterior) -> Text:
     noise = f"nu = {model.nu:g}" + (f", scale = {model.calibrated.scale:.4g}" if model.nu else "")
     more = [
         *(["no intercept"] if stated["no_intercept"] else []),
-        *([f"always {stated['always']}"] if model.always else []),
+        *([f"always {', '.join(map(str, model.always))}"] if model.always else []),
         *([f"{model.heredity} heredity"] if model.heredity else []),
     ]
     size = "expected size " if isinstance(model.model_prior, ExpectedSize) else ""

@@ -66,9 +66,14 @@ class Normalised:
 
     def __str__(self) -> str:
         if self.exact:
-            return f"All {counted(self.models, 'model')} were enumerated; probabilities are exact."
+            return f"{self.all}; probabilities are exact."
         share = f"about {self.share:.0%}" if self.known else "an unknown share"
         return f"{counted(self.models, 'model')} visited, {share} of the posterior; odds are exact."
+
+    @property
+    def all(self) -> str:
+        """That every model was looked at, in words."""
+        return "There is but one model" if self.models == 1 else f"All {self.models:,} models were enumerated"
 
     @property
     def known(self) -> bool:

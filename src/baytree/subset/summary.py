@@ -58,8 +58,7 @@ class SubsetSummary:
     def verdict(self) -> str:
         """Whether the chains agree, in a sentence, and what to try where they do not."""
         if self.enumerated:
-            found = self.top_models.normalised
-            return f"All {counted(found.models, 'model')} were enumerated, and the draws are independent."
+            return f"{self.top_models.normalised.all}, and the draws are independent."
         return verdict(self.diagnostics, self.remedies)
 
     def to_dict(self) -> dict[str, Any]:
