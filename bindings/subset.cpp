@@ -125,7 +125,10 @@ void bind_subset(nb::module_& module) {
       [](const subset::Problem& problem, std::size_t most, const Array<double>& quantiles, std::uint64_t seed) {
         subset::Enumeration found = [&] {
           nb::gil_scoped_release release;
-          return subset::enumerate(problem, most, span_of(quantiles), Stream(seed, Role::chain, 0));
+          return subset::enumerate(problem, most, span_of(quantiles), Stream(seed, Role::chain, 0), [] {
+            nb::gil_scoped_acquire acquire;
+            if (PyErr_CheckSignals() != 0) throw nb::python_error();  // Ctrl-C
+          });
         }();
         nb::dict out;
         out["log_total"] = found.log_total;

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import pickle
+import signal
+import threading
 from pathlib import Path
 
 import numpy as np
@@ -191,10 +194,11 @@ def test_interactions_and_heredity(heredity: str | None) -> None:
 def test_tempered_chains() -> None:
     X, y = line(60, 30, noise=3.0)
     posterior = fitted(X, y, temperatures=5, draws=500)
-    assert posterior.swaps is not None
-    assert (posterior.swaps.neighbours > 0).all()
+    swaps = posterior.swaps()
+    assert swaps is not None
+    assert (swaps.neighbours > 0).all()
     assert posterior.drawn.rung_log_likelihood.shape == (4, 500, 5)
-    assert fitted(X, y, draws=100).swaps is None
+    assert fitted(X, y, draws=100).swaps() is None
 
 
 # ---- inputs of every odd kind ---------------------------------------------------------------------------------------
@@ -394,3 +398,11 @@ def test_use_beside_trees() -> None:
     other = fitted(pd.DataFrame(X, columns=["a", "b", "c"]), y).variable_use()
     with pytest.raises(bt.InputError, match="the trees have columns x0, x1, x2"):
         other.plot_beside(trees)
+
+
+def test_ctrl_c_ends_an_enumeration() -> None:
+    X, y = line(50, 29)
+    design = bt.make_linear_design(X, y)
+    threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+    with pytest.raises(KeyboardInterrupt):
+        bt.sample(bt.Subset(method="enumerate"), design, progress=False)

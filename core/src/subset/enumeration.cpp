@@ -28,7 +28,7 @@ std::size_t triangle(std::size_t n) { return n * (n + 1) / 2; }
 /// Walks through all models; bit i is free unit i, and the lowest flips most often.
 class Walk {
  public:
-  explicit Walk(const Problem& problem) : problem_(problem), first_(1) {
+  Walk(const Problem& problem, const std::function<void()>& look_up) : problem_(problem), look_up_(look_up), first_(1) {
     const std::vector<Unit>& units = problem.free_units;
     if (units.size() > most_enumerated) throw InputError("too many units to enumerate their subsets; sample them");
     for (const Unit unit : units) first_.push_back(first_.back() + problem.size(unit));
@@ -57,6 +57,7 @@ class Walk {
     const std::uint64_t models = std::uint64_t{1} << problem_.free_units.size();
     for (std::uint64_t step = 1; step < models; ++step) {
       const int bit = std::countr_zero(step);
+      if (bit >= 20) look_up_();
       // Of the bits below, the last one alone is set.
       if (bit > 0) --depth_;
       if (mask_ >> bit & 1u)
@@ -179,6 +180,7 @@ class Walk {
   }
 
   const Problem& problem_;
+  const std::function<void()>& look_up_;
   std::vector<std::size_t> first_;  // of the columns of each free unit, and one more
   std::vector<double> least_;       // pivots
   std::vector<Need> needs_;
@@ -206,11 +208,11 @@ void append(ListedModels& models, const Problem& problem, const Listed& model) {
 
 }  // namespace
 
-Enumeration enumerate(const Problem& problem, std::size_t most, std::span<const double> quantiles, Stream stream) {
+Enumeration enumerate(const Problem& problem, std::size_t most, std::span<const double> quantiles, Stream stream, const std::function<void()>& look_up) {
   const std::size_t n = problem.free_units.size();
   for (std::size_t i = 0; i < quantiles.size(); ++i)
     if (!(quantiles[i] >= 0.0 && quantiles[i] < 1.0) || (i > 0 && quantiles[i] < quantiles[i - 1])) throw InputError("quantiles must ascend from 0 to below 1");
-  Walk walk(problem);
+  Walk walk(problem, look_up);
   Enumeration found;
   found.sizes.assign(n + 1, 0.0);
   std::vector<double> inclusion(n, 0.0);

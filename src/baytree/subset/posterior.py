@@ -102,7 +102,6 @@ class SubsetPosterior(Sampled):
         accepted = np.sum([state["rungs"][0]["accepted"] for state in self.states], axis=0)
         return dict(zip(self.model.shares(), (accepted / np.maximum(turns, 1)).tolist(), strict=True))
 
-    @property
     def swaps(self) -> Swaps | None:
         """How tempered chains exchanged their models; None where chains are not tempered."""
         if self.plan.temperatures == 1 or self.enumerated is not None:

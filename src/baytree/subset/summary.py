@@ -121,6 +121,7 @@ def summarise(posterior: SubsetPosterior) -> SubsetSummary:
     plan = posterior.plan
     found = posterior.diagnostics()
     enumerated = posterior.enumerated is not None
+    swaps = posterior.swaps()
     remedies = advice(found, warmup=plan.warmup, draws=posterior.draws, temperatures=plan.temperatures)
     return SubsetSummary(
         response=posterior.schema.response.name,
@@ -132,7 +133,7 @@ def summarise(posterior: SubsetPosterior) -> SubsetSummary:
         warmup=plan.warmup,
         thin=plan.thin,
         seed=plan.seed,
-        tempered=None if posterior.swaps is None else Tempered.of(plan, posterior.swaps),
+        tempered=None if swaps is None else Tempered.of(plan, swaps),
         model=posterior.model.to_dict(),
         acceptance=posterior.acceptance,
         diagnostics=found,

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -33,7 +34,7 @@ inline constexpr std::size_t most_enumerated = 30;
 /// units from small matrices: their number is constant on the average, however many units there are.
 ///
 /// `most` is how many of the most probable models are listed. `quantiles`, ascending in [0, 1), are inverted: uniform ones give independent draws, the
-/// coefficients of which come from the stream.
-Enumeration enumerate(const Problem& problem, std::size_t most, std::span<const double> quantiles, Stream stream);
+/// coefficients of which come from the stream. `look_up` is called now and then, and may throw to end it.
+Enumeration enumerate(const Problem& problem, std::size_t most, std::span<const double> quantiles, Stream stream, const std::function<void()>& look_up = [] {});
 
 }  // namespace baytree::subset
