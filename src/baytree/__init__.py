@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from .bart import BARTClassifier, BARTRegressor
     from .cart import CARTClassifier, CARTRegressor
     from .linear import SubsetRegressor, SubsetSelector
+    from .soft import HMEClassifier, HMERegressor
 
 __version__ = version("baytree")
 
@@ -72,6 +73,8 @@ __all__ = [
     "GPrior",
     "Gaussian",
     "GrowTree",
+    "HMEClassifier",
+    "HMERegressor",
     "HyperG",
     "HyperGN",
     "Independent",
@@ -115,6 +118,8 @@ _LAZY = {
     "BARTRegressor": ".bart",
     "CARTClassifier": ".cart",
     "CARTRegressor": ".cart",
+    "HMEClassifier": ".soft",
+    "HMERegressor": ".soft",
     "SubsetRegressor": ".linear",
     "SubsetSelector": ".linear",
 }

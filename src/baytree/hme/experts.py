@@ -95,7 +95,12 @@ class Gaussian(Experts):
 
     def means(self, X: Array) -> Array:
         """E(y | x, leaf)."""
-        return namespace(X).matmul(X, self.coefficients)
+        return namespace(X).matmul(self.seen(X), self.coefficients)
+
+    @staticmethod
+    def seen(X: Array) -> Array:
+        """The inputs that the experts see."""
+        return X
 
     def variances(self, X: Array) -> Array:
         """The leaf's variances at every row."""
@@ -113,6 +118,7 @@ class Gaussian(Experts):
     def fitted(self, X: Array, Y: Array, weight: Array, ridge: float, steps: int) -> Gaussian:
         """Weighted least squares."""
         xp = namespace(X)
+        X = self.seen(X)
         coefficients, variances = [], []
         for leaf in range(self.leaves):
             of_leaf = weight[leaf, :]
@@ -130,6 +136,17 @@ class Gaussian(Experts):
         """Half the squares in units of the variance."""
         xp = namespace(self.coefficients)
         return 0.5 * ridge * xp.sum(xp.sum(self.coefficients**2, axis=1) / self.variance)
+
+
+class Constant(Gaussian):
+    """A mean and a variance for each leaf and output, whatever the input: the last column, of ones, is all they see."""
+
+    family: ClassVar[str] = "constant"
+
+    @staticmethod
+    def seen(X: Array) -> Array:
+        """The ones."""
+        return X[:, -1:]
 
 
 class ByNewton(Experts):
@@ -290,7 +307,7 @@ def first_experts(family: str, X: Array, Y: Array, weight: Array, leaves: int) -
     Parameters
     ----------
     family : {"linear", "constant", "logistic", "multinomial", "poisson", "gamma"}
-        What they are; ``"constant"`` is linear in no column but the ones.
+        What they are.
     X, Y, weight : array
         Inputs, of which the last column is ones, outputs and weights.
     leaves : int
@@ -313,7 +330,10 @@ def first_experts(family: str, X: Array, Y: Array, weight: Array, leaves: int) -
         return Gamma(_repeated(coefficients, leaves))
     variance = xp.sum(weight[:, None] * (Y - mean) ** 2, axis=0) / xp.sum(weight)
     variance = xp.where(variance > 0, variance, xp.ones_like(variance))
-    return Gaussian(_repeated(coefficients, leaves), _repeated(variance, leaves), LEAST_VARIANCE * variance)
+    if family == "constant":
+        coefficients = level[None, :]
+    kind = Constant if family == "constant" else Gaussian
+    return kind(_repeated(coefficients, leaves), _repeated(variance, leaves), LEAST_VARIANCE * variance)
 
 
 def _repeated(values: Array, times: int) -> Array:
@@ -323,7 +343,7 @@ def _repeated(values: Array, times: int) -> Array:
 
 EXPERTS: dict[str, Any] = {
     "linear": Gaussian,
-    "constant": Gaussian,
+    "constant": Constant,
     "logistic": Classes,
     "multinomial": Classes,
     "poisson": Poisson,

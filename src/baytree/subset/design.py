@@ -287,7 +287,7 @@ def read_linear(
     training = training_of_table(
         source, target, task="regression", weight=weight, offset=None, categorical=categorical, drop=drop
     )
-    return _linear_design(training, interactions)
+    return linear_design_of(training, interactions)
 
 
 def make_linear_design(
@@ -334,7 +334,7 @@ def make_linear_design(
         offset=None,
         categorical_features=categorical_features,
     )
-    return _linear_design(training, interactions)
+    return linear_design_of(training, interactions)
 
 
 def weighted_mean(values: np.ndarray, weight: np.ndarray | None) -> float:
@@ -350,7 +350,8 @@ def weighted_mean(values: np.ndarray, weight: np.ndarray | None) -> float:
     return largest * float(np.average(values / largest, weights=None if weight is None else weight[present]))
 
 
-def _linear_design(training: Training, interactions: Any) -> LinearDesign:
+def linear_design_of(training: Training, interactions: Any = None) -> LinearDesign:
+    """The linear design of what a model learns from, whatever its response."""
     columns, blocks = [], []
     for name, cells, declared in training.predictors():
         columns.append(learn_column(name, cells, declared_categorical=declared, max_cuts=0))

@@ -1,0 +1,159 @@
+"""Soft trees as a person meets them: estimators for numbers, counts, times and classes, and inputs of every kind."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+from sklearn.tree import DecisionTreeRegressor
+from sklearn.utils.estimator_checks import estimator_checks_generator
+
+import baytree as bt
+
+# The one place for checks that are expected to fail, each with its reason.
+EXPECTED_FAILURES = {
+    ("HMERegressor", "check_sample_weight_equivalence_on_dense_data"): (
+        "EM begins at a decision tree of scikit-learn, which breaks ties by the order of the rows; with init='random' "
+        "the check passes."
+    ),
+}
+ESTIMATORS = [bt.HMERegressor(random_state=0), bt.HMEClassifier(random_state=0)]
+CHECKS = [
+    pytest.param(estimator, check, id=f"{type(estimator).__name__}-{check.func.__name__}-{number}")
+    for each in ESTIMATORS
+    for number, (estimator, check) in enumerate(estimator_checks_generator(each))
+]
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(("estimator", "check"), CHECKS)
+def test_scikit_learn_check(estimator: object, check: object) -> None:
+    if (type(estimator).__name__, check.func.__name__) in EXPECTED_FAILURES:
+        with pytest.raises(AssertionError):
+            check(estimator)
+        check(clone(estimator).set_params(init="random"))
+    else:
+        check(estimator)
+
+
+def bent(rows: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    """A line that changes its slope at 0, with noise of 0.1 to the left and 0.3 to the right."""
+    generator = np.random.default_rng(seed)
+    X = generator.uniform(-2, 2, size=(rows, 2))
+    right = X[:, 0] > 0
+    y = np.where(right, 10 + 3 * X[:, 0], 10 - X[:, 0])
+    return X, y + np.where(right, 0.3, 0.1) * generator.normal(size=rows)
+
+
+@pytest.mark.parametrize("method", ["em", "em2", "online"])
+@pytest.mark.parametrize("init", ["cart", "random"])
+def test_a_bent_line(method: str, init: str) -> None:
+    X, y = bent(600)
+    epochs = 5 if method == "online" else 100
+    model = bt.HMERegressor(depth=1, method=method, init=init, epochs=epochs, random_state=1).fit(X, y)
+    new, truth = bent(1000, seed=1)
+    assert np.sqrt(np.mean((model.predict(new) - truth) ** 2)) < 0.4
+    if method == "em":
+        sd = model.predict(np.array([[-1.0, 0], [1.0, 0]]), kind="sd")
+        np.testing.assert_allclose(sd, [0.1, 0.3], rtol=0.25)
+        low, high = model.predict(new, kind="predictive_interval", prob=0.9).T
+        assert 0.85 < ((low < truth) & (truth < high)).mean() < 0.95
+    share = model.responsibilities(new)
+    assert share.shape == (1000, 2)
+    np.testing.assert_allclose(share.sum(axis=1), 1)
+
+
+def test_several_outputs() -> None:
+    X, y = bent(400)
+    model = bt.HMERegressor(depth=1, random_state=0).fit(X, np.column_stack([y, -5 * y]))
+    assert model.predict(X).shape == (400, 2)
+    assert model.predict(X, kind="predictive_interval").shape == (400, 2, 2)
+    np.testing.assert_allclose(model.predict(X)[:, 1], -5 * model.predict(X)[:, 0], atol=1.5)
+
+
+def test_a_tree_that_is_given() -> None:
+    X, y = bent(400)
+    hard = DecisionTreeRegressor(max_depth=1).fit(X, y)
+    model = bt.HMERegressor(depth=1, init=hard, random_state=0).fit(X, y)
+    assert np.sqrt(np.mean((model.predict(X) - y) ** 2)) < 0.4
+    with pytest.raises(bt.InputError, match="the tree was fitted to 1 column"):
+        bt.HMERegressor(depth=1, init=DecisionTreeRegressor().fit(X[:, :1], y)).fit(X, y)
+
+
+def test_counts_and_times() -> None:
+    generator = np.random.default_rng(2)
+    X = generator.uniform(-1, 1, size=(800, 1))
+    mean = np.exp(np.where(X[:, 0] > 0, 2.0, 0.5))
+    for expert, y in (("poisson", generator.poisson(mean)), ("gamma", generator.exponential(mean))):
+        model = bt.HMERegressor(depth=1, expert=expert, random_state=0).fit(X, y)
+        new = np.array([[-0.7], [0.7]])
+        np.testing.assert_allclose(model.predict(new), np.exp([0.5, 2.0]), rtol=0.2)
+        low, high = model.predict(X, kind="predictive_interval", prob=0.8).T
+        assert 0.75 < ((low <= y) & (y <= high)).mean() < 0.97
+    with pytest.raises(bt.InputError, match="expert='poisson' is for counts, and the response has -1"):
+        bt.HMERegressor(expert="poisson").fit(X, np.r_[-1, np.ones(799)])
+    with pytest.raises(bt.InputError, match="expert='gamma' is for positive numbers"):
+        bt.HMERegressor(expert="gamma").fit(X, np.r_[0, np.ones(799)])
+
+
+def test_classes() -> None:
+    generator = np.random.default_rng(3)
+    X = generator.normal(size=(500, 2))
+    y = np.where(X[:, 0] * X[:, 1] > 0, "same", "other")  # no line divides them
+    model = bt.HMEClassifier(depth=2, ridge=0.1, n_init=3, random_state=0).fit(X, y)
+    assert model.score(X, y) > 0.9
+    assert bt.HMEClassifier(depth=0, random_state=0).fit(X, y).score(X, y) < 0.7
+    three = np.digitize(X[:, 0], [-0.5, 0.5])
+    assert bt.HMEClassifier(depth=1, ridge=0.1, random_state=0).fit(X, three).predict_proba(X).shape == (500, 3)
+    with pytest.raises(bt.InputError, match="expert='logistic' is for two classes, and y has 3"):
+        bt.HMEClassifier(expert="logistic").fit(X, three)
+
+
+def test_early_stopping() -> None:
+    X, y = bent(200)
+    y = y + np.random.default_rng(0).normal(size=200)
+    model = bt.HMERegressor(depth=4, ridge=1e-6, early_stopping=True, n_iter_no_change=3, random_state=0).fit(X, y)
+    assert model.n_iter_ < 100
+    assert len(model.held_out_) == model.n_iter_ + 1
+    assert max(model.held_out_) > model.held_out_[-1]
+
+
+def test_rows_that_come_later() -> None:
+    X, y = bent(3000)
+    model = bt.HMERegressor(depth=1, random_state=0)
+    for begin in range(0, 3000, 500):
+        model.partial_fit(X[begin : begin + 500], y[begin : begin + 500])
+    new, truth = bent(1000, seed=1)
+    assert np.sqrt(np.mean((model.predict(new) - truth) ** 2)) < 0.4
+
+
+def test_factors_and_missing_values() -> None:
+    X, y = bent(300)
+    frame = pd.DataFrame({"a": X[:, 0], "b": X[:, 1], "colour": np.where(X[:, 1] > 0, "red", "blue")})
+    frame.loc[::10, "a"] = np.nan
+    model = bt.HMERegressor(depth=1, random_state=0).fit(frame, y + (X[:, 1] > 0))
+    assert model.inputs_.names == ("a", "a missing", "b", "colour=red")
+    assert np.isfinite(model.predict(frame)).all()
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"expert": "cubic"}, "no expert 'cubic'"),
+        ({"method": "guess"}, "no method 'guess'"),
+        ({"init": "best"}, "no init 'best'"),
+        ({"init": 3}, "give 'cart', 'random', or a fitted decision tree"),
+        ({"branching": 3}, "decision trees have two branches, not 3"),
+        ({"depth": 20}, "1,048,576 leaves; choose at most 4,096"),
+        ({"ridge": -1}, "ridge=-1: choose 0 or more"),
+        ({"decay": 0}, "decay=0: choose a number between 0 and 1"),
+        ({"method": "online", "expert": "poisson"}, "method='online' is for linear and constant experts"),
+        ({"epochs": 0}, "epochs"),
+    ],
+    ids=str,
+)
+def test_bad_options(options: dict[str, object], said: str) -> None:
+    X, y = bent(50)
+    with pytest.raises(bt.InputError, match=said):
+        bt.HMERegressor(**options).fit(X, np.abs(y).round())
