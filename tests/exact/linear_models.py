@@ -54,11 +54,12 @@ class Student:
         """log p(y | g) − log p(y | 0)."""
         spread = 1 + g * self.eigenvalues
         power = (len(self.squares) + self.prior_freedom) / 2
-        # A difference of squares, so that nothing is lost where little is explained.
-        explained = np.sum(self.squares * (g * self.eigenvalues / spread))
-        return float(
-            -0.5 * np.log(spread).sum() - power * np.log1p(-explained / (self.prior_square + self.squares.sum()))
-        )
+        total = self.prior_square + self.squares.sum()
+        # What is explained, or what is left: of the two the smaller is the one that rounding hardly hurts.
+        explained = np.sum(self.squares * (g * self.eigenvalues / spread)) / total
+        left = (self.prior_square + np.sum(self.squares / spread)) / total
+        log_left = math.log1p(-explained) if explained < 0.5 else math.log(left)
+        return float(-0.5 * np.log(spread).sum() - power * log_left)
 
 
 # ---- how coefficients are spread -------------------------------------------------------------------------------------
