@@ -49,6 +49,11 @@ Chain::Chain(const Problem& problem, std::vector<Share> shares, double power, St
       if (!factor_.entering(unit).possible) throw InputError("the columns that are always in depend on each other, or are constant; leave some out");
       apply(unit);
     }
+  // What is always in needs its parents, and they theirs, who come before them.
+  for (Unit unit = static_cast<Unit>(problem.units()); unit-- > 0;)
+    if (in_[unit])
+      for (const Unit parent : problem.parents[unit])
+        if (!satisfied(unit) && !in_[parent] && factor_.entering(parent).possible) apply(parent);
   // Sizes that the prior excludes are passed on the way to the first that it allows; a few units more make chains start apart.
   const std::size_t n = problem.free_units.size();
   const auto first = std::find_if(problem.log_size.begin(), problem.log_size.end(), [](double x) { return x > -infinity; });
