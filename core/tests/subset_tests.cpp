@@ -154,7 +154,7 @@ void test_enumeration(std::size_t rows, CoefficientPrior prior) {
   table.parents[7] = {0, 2};
   table.parents[4] = {1, 3};
   if (!made_anew(table.problem(), {2, 5})) {
-    CHECK(throws([&] { enumerate(table.problem(), 1, {}); }));
+    CHECK(throws([&] { enumerate(table.problem(), 1, {}, table.stream); }));
     return;
   }
   const subset::Problem problem = table.problem();
@@ -177,7 +177,7 @@ void test_enumeration(std::size_t rows, CoefficientPrior prior) {
     total += weight;
   }
   const std::vector<double> quantiles = {0.0, 0.1, 0.1, 0.7, 0.999};
-  const subset::Enumeration found = enumerate(problem, 100, quantiles);
+  const subset::Enumeration found = enumerate(problem, 100, quantiles, table.stream);
   CHECK(close(found.log_total, std::log(total)) && found.inclusion.size() == 8 && found.sizes.size() == 7);
   CHECK(found.top.begin.size() == target.size() + 1 && found.drawn.begin.size() == quantiles.size() + 1);
   double before = infinity;
@@ -187,7 +187,11 @@ void test_enumeration(std::size_t rows, CoefficientPrior prior) {
     CHECK(found.top.log_likelihood[i] + found.top.log_prior[i] <= before);
     before = found.top.log_likelihood[i] + found.top.log_prior[i];
   }
-  CHECK(enumerate(problem, 0, {}).top.begin.size() == 1);
+  std::size_t columns = 0;
+  for (const Unit unit : found.drawn.unit) columns += problem.size(unit);
+  CHECK(found.mean.size() == columns && found.given.coefficient.size() == columns);
+  CHECK(found.given.sigma.size() == quantiles.size() && found.given.level.size() == quantiles.size() && found.given.shrinkage.size() == quantiles.size());
+  CHECK(enumerate(problem, 0, {}, table.stream).top.begin.size() == 1);
 }
 
 /// Long enough to make the factor anew many times; put back in the middle of one, a chain goes on to the bit.
@@ -254,9 +258,10 @@ void test_refusals() {
   };
   CHECK(!no_chain({{Move::gibbs, 1.0}}, 0.0) && no_chain({}, 1.0) && no_chain({{Move::gibbs, 0.0}}, 1.0) && no_chain({{Move::gibbs, nan}}, 1.0));
   CHECK(no_chain({{Move::gibbs, 1.0}}, -1.0) && no_chain({{Move::gibbs, 1.0}}, nan));
-  for (const std::vector<double>& quantiles : {std::vector{1.0}, {-0.1}, {0.5, 0.4}, {nan}}) CHECK(throws([&] { enumerate(problem, 1, quantiles); }));
+  for (const std::vector<double>& quantiles : {std::vector{1.0}, {-0.1}, {0.5, 0.4}, {nan}})
+    CHECK(throws([&] { enumerate(problem, 1, quantiles, table.stream); }));
   const Table many(20, 31, CoefficientPrior::ridge, false, 1);
-  CHECK(throws([&] { enumerate(many.problem(), 1, {}); }));
+  CHECK(throws([&] { enumerate(many.problem(), 1, {}, many.stream); }));
 }
 
 }  // namespace
