@@ -130,7 +130,7 @@ class HyperG:
 
 @dataclass(frozen=True)
 class Ridge:
-    """β ~ N(0, σ² c I) for columns of mean square one."""
+    """β ~ N(0, σ² c I) for columns in units of their noise and of mean square one."""
 
     c: float
 
@@ -229,9 +229,9 @@ class Table:
 
     @cached_property
     def columns(self) -> Floats:
-        """The columns, of weighted mean square one except where they are constant, (N, columns)."""
+        """The columns, whose squares sum to the number of rows except where they are constant, (N, columns)."""
         left = self.left(self.matrix)
-        mean_square = np.sum(left**2, axis=0) / self.row_weights.sum()
+        mean_square = np.sum(left**2, axis=0) / self.rows
         constant = mean_square < 1e-20
         return np.where(constant, 0.0, left / np.sqrt(np.where(constant, 1.0, mean_square)))
 
