@@ -39,9 +39,24 @@ def many() -> Table:
     return Table("many", matrix, y, unit)
 
 
+def nearly_dependent() -> Table:
+    """Of the squares of the first three columns the other two leave 1.3, 1.1 and 0.6 times what counts as dependent.
+
+    So it depends on the order of their coming whether they may all be in a model.
+    """
+    basis = np.random.default_rng(2).standard_normal((30, 6))
+    basis = np.linalg.qr(basis - basis.mean(axis=0))[0]
+    left = 0.6e-8
+    mixed = 0.68 * basis[:, 0] + np.sqrt(1 - 0.68**2) * basis[:, 1]
+    third = np.sqrt(1 - left) * mixed + np.sqrt(left) * basis[:, 2]
+    matrix = np.column_stack([basis[:, 0], basis[:, 1], third, basis[:, 3:5]])
+    return Table("nearly dependent", matrix, 3 * basis[:, 2] + basis[:, 3], (0, 1, 2, 3, 4))
+
+
 PROBLEMS = {
     "many": problem(models(many(), "hyper-g", "half")),
     "collinear": problem(models(COLLINEAR, "eb", "beta-binomial")),
+    "nearly dependent": problem(models(nearly_dependent(), "c", "half")),
     "interactions": problem(models(INTERACTIONS, "ridge", "half", "weak")),
 }
 

@@ -180,6 +180,10 @@ bool Chain::replace(bool wrong) {
     if (wrong && units[i] == out) weights_[i] += 1.0;
     largest = std::max(largest, weights_[i]);
   }
+  if (largest == -infinity) {  // at the limit of dependence rounding may keep even the unit that left from coming back
+    flip(out);
+    return false;
+  }
   double sum = 0.0;
   for (double& weight : weights_) sum += weight = std::exp(weight - largest);
   const Unit in = units[choose(weights_, stream_.uniform() * sum)];
@@ -319,7 +323,6 @@ void Chain::restore(const Position& position) {
   broken_ = 0;
   factor_.clear();
   const auto enter = [&](Unit unit) {
-    if (!in_[unit] && !factor_.entering(unit).possible) throw InputError("chain: the saved model has dependent columns");
     if (in_[unit] && !problem_->free[unit]) throw InputError("chain: the saved model lacks what is always in");
     apply(unit);
   };
@@ -332,6 +335,7 @@ void Chain::restore(const Position& position) {
     if (!problem_->free[unit] && !in_[unit]) throw InputError("chain: the saved model lacks what is always in");
   assess();
   if (log_prior_ == -infinity) throw InputError("chain: the saved model has prior probability 0");
+  if (!(std::fabs(log_likelihood_) < infinity)) throw InputError("chain: the saved model has a column that does not vary");
   stream_.seek(position.stream);
   turns_ = position.turns;
   accepted_ = position.accepted;
