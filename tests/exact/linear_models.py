@@ -54,11 +54,27 @@ class Student:
         """log p(y | g) − log p(y | 0)."""
         spread = 1 + g * self.eigenvalues
         power = (len(self.squares) + self.prior_freedom) / 2
-        # A difference of squares, so that nothing is lost where little is explained.
-        explained = np.sum(self.squares * (g * self.eigenvalues / spread))
-        return float(
-            -0.5 * np.log(spread).sum() - power * np.log1p(-explained / (self.prior_square + self.squares.sum()))
-        )
+        total = self.prior_square + self.squares.sum()
+        # What is explained, or what is left: of the two the smaller is the one that rounding hardly hurts.
+        explained = np.sum(self.squares * (g * self.eigenvalues / spread)) / total
+        left = (self.prior_square + np.sum(self.squares / spread)) / total
+        log_left = math.log1p(-explained) if explained < 0.5 else math.log(left)
+        return float(-0.5 * np.log(spread).sum() - power * log_left)
+
+
+@dataclass(frozen=True)
+class Given:
+    """What is known of β and σ² when a model and the spread of its coefficients are: β is normal, σ² IG(E, rest/2)."""
+
+    mean: Floats
+    spread: Floats  # as a multiple of σ²
+    rest: float
+
+    @classmethod
+    def of(cls, x: Floats, y: Floats, prior: Floats, nu: float, lam: float) -> Given:
+        """From the joint distribution of β and the rows, whose scale matrix is I + xPx' where P is the prior's of β."""
+        gain = np.linalg.solve(np.eye(len(y)) + x @ prior @ x.T, x @ prior).T
+        return cls(gain @ y, prior - gain @ x @ prior, nu * lam + y @ (y - x @ gain @ y))
 
 
 # ---- how coefficients are spread -------------------------------------------------------------------------------------
@@ -71,12 +87,17 @@ class GPrior:
     c: float | str
 
     def log_ratio(self, y: Student, rows: int) -> float:
+        return y.log_ratio(self.spread(y, rows))
+
+    def spread(self, y: Student, rows: int) -> float:
+        """c itself."""
         if self.c != "eb":
-            return y.log_ratio(rows if self.c == "unit" else self.c)
+            return float(rows if self.c == "unit" else self.c)
         best = optimize.minimize_scalar(
             lambda log_c: -y.log_ratio(math.exp(log_c)), bounds=(LEAST, MOST), method="bounded", options={"xatol": 1e-9}
         )
-        return max(0.0, -float(best.fun))
+        # Nothing is gained but by rounding.
+        return math.exp(best.x) if best.fun < -1e-12 else 0.0
 
 
 @dataclass(frozen=True)
@@ -86,23 +107,21 @@ class HyperG:
     a: float
     per_row: bool = False
 
+    def log_density(self, y: Student, rows: int, log_g: float) -> float:
+        """Of y and log g."""
+        g, scale = math.exp(log_g), rows if self.per_row else 1.0
+        log_prior = math.log((self.a - 2) / 2 / scale) - self.a / 2 * math.log1p(g / scale)
+        return log_prior + y.log_ratio(g) + log_g
+
     def log_ratio(self, y: Student, rows: int) -> float:
-        scale = rows if self.per_row else 1.0
-
-        def log_density(log_g: float) -> float:
-            """Of y and log g."""
-            g = math.exp(log_g)
-            log_prior = math.log((self.a - 2) / 2 / scale) - self.a / 2 * math.log1p(g / scale)
-            return log_prior + y.log_ratio(g) + log_g
-
         if not y.eigenvalues.any():
             return 0.0
         grid = np.linspace(LEAST, MOST, 281)
-        values = [log_density(log_g) for log_g in grid]
+        values = [self.log_density(y, rows, log_g) for log_g in grid]
         top = int(np.argmax(values))
 
         def scaled(log_g: float) -> float:
-            return math.exp(log_density(log_g) - values[top])
+            return math.exp(self.log_density(y, rows, log_g) - values[top])
 
         edges = [grid[0], *(grid[top] + offset for offset in (-8, -2, 0, 2, 8)), grid[-1]]
         area = sum(integrate.quad(scaled, low, high, epsabs=1e-13, epsrel=1e-11)[0] for low, high in pairwise(edges))
@@ -111,7 +130,7 @@ class HyperG:
 
 @dataclass(frozen=True)
 class Ridge:
-    """β ~ N(0, σ² c I) for columns of mean square one."""
+    """β ~ N(0, σ² c I) for columns in units of their noise and of mean square one."""
 
     c: float
 
@@ -210,9 +229,9 @@ class Table:
 
     @cached_property
     def columns(self) -> Floats:
-        """The columns, of weighted mean square one except where they are constant, (N, columns)."""
+        """The columns, whose squares sum to the number of rows except where they are constant, (N, columns)."""
         left = self.left(self.matrix)
-        mean_square = np.sum(left**2, axis=0) / self.row_weights.sum()
+        mean_square = np.sum(left**2, axis=0) / self.rows
         constant = mean_square < 1e-20
         return np.where(constant, 0.0, left / np.sqrt(np.where(constant, 1.0, mean_square)))
 

@@ -84,7 +84,7 @@ def run(
     power: float = 1.0,
     *,
     chains: int = 4,
-    draws: int = 6000,
+    draws: int = 2500,
     thin: int = 5,
     tempering: _core.Tempering = ONE_RUNG,
 ) -> tuple[Ints, list[_core.SubsetChain], list[dict[str, np.ndarray]]]:
@@ -117,7 +117,7 @@ def check(models: LinearModels, moves: Moves, power: float, thin: int = 5) -> No
 
 def check_by_size(models: LinearModels, moves: Moves, power: float) -> None:
     """The draws of moves that keep the size have the enumerated distribution given the size."""
-    states, _, _ = run(models, moves, power, chains=24, draws=1500)
+    states, _, _ = run(models, moves, power, chains=16, draws=1000)
     assert np.all(models.sizes[states] == models.sizes[states[:, :1]]), "the size changed"
     several = 0
     for size in np.unique(models.sizes[states[:, 0]]):

@@ -94,9 +94,16 @@ def one_sided() -> Table:
     return Table("one sided", given.matrix, given.y, given.unit, parents=given.parents, always=(0,))
 
 
+def insisted() -> Table:
+    """An interaction that is always in: with heredity, so are its main effects, or one of them."""
+    given = interactions()
+    return Table("insisted", given.matrix, given.y, given.unit, parents=given.parents, always=(3,))
+
+
 PLAIN, NO_INTERCEPT, WEIGHTED, FACTORS = plain(), without_intercept(), weighted(), factors()
-COLLINEAR, WIDE, ALWAYS, INTERACTIONS, ONE_SIDED = collinear(), wide(), always(), interactions(), one_sided()
-TABLES = [PLAIN, NO_INTERCEPT, WEIGHTED, FACTORS, COLLINEAR, WIDE, ALWAYS, INTERACTIONS, ONE_SIDED]
+COLLINEAR, WIDE, ALWAYS = collinear(), wide(), always()
+INTERACTIONS, ONE_SIDED, INSISTED = interactions(), one_sided(), insisted()
+TABLES = [PLAIN, NO_INTERCEPT, WEIGHTED, FACTORS, COLLINEAR, WIDE, ALWAYS, INTERACTIONS, ONE_SIDED, INSISTED]
 
 SLABS: dict[str, Slab] = {
     "c": GPrior(7.5),

@@ -15,7 +15,19 @@ from baytree import InputError, _core
 from exact.agreement import Disagreement, assert_agrees
 from exact.linear_models import LinearModels, Student, Table
 from exact.subset_chains import evidence, numbers_of, problem
-from exact.subset_spaces import ALWAYS, COLLINEAR, FACTORS, PLAIN, SLABS, TABLES, WIDE, heredities, model_priors, models
+from exact.subset_spaces import (
+    ALWAYS,
+    COLLINEAR,
+    FACTORS,
+    INTERACTIONS,
+    PLAIN,
+    SLABS,
+    TABLES,
+    WIDE,
+    heredities,
+    model_priors,
+    models,
+)
 
 TOLERANCE = 1e-9
 MOST = 10
@@ -148,7 +160,7 @@ def test_the_ends_of_the_unit_interval() -> None:
 @pytest.mark.parametrize("other", ["slab", "prior", "nu", "heredity"])
 def test_another_model_is_caught(other: str) -> None:
     """The numbers of one model against the reference of another that differs in one part, if only a little."""
-    table = TABLES[-2]
+    table = INTERACTIONS
     given = {"slab": "hyper-g", "prior": "independent", "heredity": "weak", "nu": 3.0}
     changed = {"slab": "hyper-g 4", "prior": "half", "heredity": "strong", "nu": 3.001}
     found = _core.enumerate_subsets(problem(models(table, **given)), 1, NO_QUANTILES)

@@ -49,6 +49,11 @@ Chain::Chain(const Problem& problem, std::vector<Share> shares, double power, St
       if (!factor_.entering(unit).possible) throw InputError("the columns that are always in depend on each other, or are constant; leave some out");
       apply(unit);
     }
+  // What is always in needs its parents, and they theirs, who come before them.
+  for (Unit unit = static_cast<Unit>(problem.units()); unit-- > 0;)
+    if (in_[unit])
+      for (const Unit parent : problem.parents[unit])
+        if (!satisfied(unit) && !in_[parent] && factor_.entering(parent).possible) apply(parent);
   // Sizes that the prior excludes are passed on the way to the first that it allows; a few units more make chains start apart.
   const std::size_t n = problem.free_units.size();
   const auto first = std::find_if(problem.log_size.begin(), problem.log_size.end(), [](double x) { return x > -infinity; });
@@ -174,6 +179,10 @@ bool Chain::replace(bool wrong) {
     if (with.log_prior > -infinity) weights_[i] = power_ * with.log_likelihood + with.log_prior;
     if (wrong && units[i] == out) weights_[i] += 1.0;
     largest = std::max(largest, weights_[i]);
+  }
+  if (largest == -infinity) {  // at the limit of dependence rounding may keep even the unit that left from coming back
+    flip(out);
+    return false;
   }
   double sum = 0.0;
   for (double& weight : weights_) sum += weight = std::exp(weight - largest);
@@ -314,7 +323,6 @@ void Chain::restore(const Position& position) {
   broken_ = 0;
   factor_.clear();
   const auto enter = [&](Unit unit) {
-    if (!in_[unit] && !factor_.entering(unit).possible) throw InputError("chain: the saved model has dependent columns");
     if (in_[unit] && !problem_->free[unit]) throw InputError("chain: the saved model lacks what is always in");
     apply(unit);
   };
@@ -327,6 +335,7 @@ void Chain::restore(const Position& position) {
     if (!problem_->free[unit] && !in_[unit]) throw InputError("chain: the saved model lacks what is always in");
   assess();
   if (log_prior_ == -infinity) throw InputError("chain: the saved model has prior probability 0");
+  if (!(std::fabs(log_likelihood_) < infinity)) throw InputError("chain: the saved model has a column that does not vary");
   stream_.seek(position.stream);
   turns_ = position.turns;
   accepted_ = position.accepted;

@@ -115,7 +115,8 @@ void Factor::push(Column column) {
   std::copy_n(problem_->gram.data() + column * columns_, columns_, added);
   added[column] = problem_->cross(column, column);
   for (std::size_t k = 0; k < q; ++k) subtract_multiple(added, row(k), row(k)[column], columns_);
-  const double pivot = std::sqrt(std::max(added[column], problem_->least_pivot(column)));
+  // Columns that come in another order leave other parts of their squares, so that one of a model that exists may be somewhat below the limit here.
+  const double pivot = std::sqrt(std::max(added[column], 1e-3 * problem_->least_pivot(column)));
   divide(added, pivot, columns_);
   added[column] = pivot;
   double product = problem_->response[column];
