@@ -62,7 +62,7 @@ def test_joint_distribution_is_kept_for_a_while() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("sums", MODELS, ids=lambda sums: sums.name)
 def test_joint_distribution_is_kept(sums: SumModel) -> None:
-    agrees(sums, BOTH, steps=8000)
+    agrees(sums, BOTH, steps=6000)
 
 
 @pytest.mark.parametrize("moves", [{"wrong:birth_death": 1, "change": 1}, {"birth_death": 1, "wrong:change": 1}])
