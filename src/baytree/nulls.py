@@ -13,7 +13,7 @@ from .bart_model import BART
 from .bart_posterior import BARTPosterior
 from .data import Design, require_design
 from .discovery import Null
-from .errors import require_whole, seed_of, unknown_choice
+from .errors import InputError, require_whole, seed_of, unknown_choice
 from .knowledge import Interact, Knowledge
 from .priors import GrowTree
 from .sampling import sample
@@ -68,6 +68,7 @@ def permutation_null(
     .. [1] Bleich, Kapelner, George and Jensen (2014), Variable selection for BART: an application to gene regulation,
        Annals of Applied Statistics 8, 1750–1781.
     """
+    _require_sum(model)
     require_design(design)
     require_whole("permutations", permutations, 1)
     if permute not in ("response", "columns"):
@@ -120,6 +121,7 @@ def additive_null(
     Null
         For ``posterior.interactions().against(null)``.
     """
+    _require_sum(model)
     require_design(design)
     require_whole("repeats", repeats, 1)
     rng = np.random.default_rng(seed_of(seed))
@@ -149,6 +151,11 @@ def replicates(posterior: BARTPosterior, design: Design, number: int) -> np.ndar
     if design.weight is not None:
         drawn = mean + (drawn - mean) / np.sqrt(design.weight)
     return drawn.reshape(-1, design.rows)[:number]
+
+
+def _require_sum(model: Any) -> None:
+    if not isinstance(model, BART):
+        raise InputError(f"model={model!r}: nulls are of sums of trees; give a BART")
 
 
 def _fits(

@@ -14,6 +14,7 @@ from .data import Schema
 from .errors import InputError, require_prob, unknown_choice
 from .native import native_columns
 from .prediction import BLOCK_NUMBERS, KINDS, NUMBER_KINDS, PREDICTION_KEY
+from .response import learn_offset
 from .sums import Sums
 
 # Of sums of trees with normal noise.
@@ -220,12 +221,7 @@ class SumPrediction:
             return np.zeros(rows)
         if self.mean.outputs > 1:
             raise InputError(f"offset: with {self.mean.outputs} classes there is no sum to add it to; leave it out")
-        added = np.asarray(offset, dtype=np.float64)
-        if added.shape != (rows,):
-            raise InputError(f"offset: shape {added.shape} for {rows:,} rows; give one number a row")
-        if not np.isfinite(added).all():
-            raise InputError("offset: not all of it are numbers; fill in what is missing")
-        return added
+        return learn_offset("offset", offset, rows)
 
     def _fits(self, codes: np.ndarray, added: np.ndarray) -> np.ndarray:
         """What f is, shape (all draws, outputs, rows)."""

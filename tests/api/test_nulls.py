@@ -100,6 +100,9 @@ def test_impossible_nulls_are_refused() -> None:
         null(permutations=0)
     with pytest.raises(InputError, match="response, columns"):
         null(permute="rows")
+    for either in (nulls.permutation_null, nulls.additive_null):
+        with pytest.raises(InputError, match="give a BART"):
+            either(bt.CART(), DESIGN)  # type: ignore[arg-type]
     with pytest.raises(InputError, match="Design"):
         nulls.permutation_null(MODEL, DESIGN.y)  # type: ignore[arg-type]
 

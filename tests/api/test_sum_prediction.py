@@ -252,10 +252,12 @@ def test_what_is_refused() -> None:
         prediction.predict(codes, "median")
     with pytest.raises(bt.InputError, match="between 0 and 1"):
         prediction.predict(codes, "interval", 1.0)
-    with pytest.raises(bt.InputError, match="one number a row"):
+    with pytest.raises(bt.InputError, match="one offset for each row"):
         prediction.predict(codes, offset=[1.0])
-    with pytest.raises(bt.InputError, match="what is missing"):
+    with pytest.raises(bt.InputError, match="row index 2 is missing"):
         prediction.predict(codes, offset=[1.0, 2.0, np.nan, 3.0])
+    with pytest.raises(bt.InputError, match="offsets must be numbers"):
+        prediction.predict(codes, offset=["a", "b", "c", "d"])
     classes, _ = random_prediction("four classes")
     with pytest.raises(bt.InputError, match="leave it out"):
         classes.predict(codes, offset=np.zeros(4))

@@ -38,6 +38,9 @@ PROBIT = UtilitySpace(
 SEVERAL = UtilitySpace(name="classes", space=CLASSES, k=3.0)
 MODELS = (NUMBERS, PROBIT, SEVERAL)
 
+# Iterations for each response. One would do, but columns of little weight wait long for a split.
+ITERATIONS = 20
+
 # Leaf values lie on this grid, which is coarser than a chain's for any response that comes up.
 GRID = 2.0**-10
 
@@ -129,10 +132,10 @@ class Forward:
         return bart, bart.chains(design, seed, 1)[0]
 
     def step(self, moves: Moves, response: NDArray[np.generic], state: State, seed: int) -> State:
-        """One iteration of the sampler from a state."""
+        """Some iterations of the sampler from a state."""
         bart, chain = self.chain(moves, response, seed)
         self.place(bart, chain, state)
-        chain.advance(1)
+        chain.advance(ITERATIONS)
         return self.read(bart.state_of(chain))
 
     def place(self, bart: bt.BART, chain: _core.SumChain, state: State) -> None:
