@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..subset.design import LinearDesign, LinearSchema
-from ..subset.standard import standardise
+from ..subset.standard import standard_columns
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,12 +33,11 @@ class Inputs:
     @classmethod
     def of(cls, design: LinearDesign) -> Inputs:
         """Inputs that are standard over the rows of a design."""
-        standard = standardise(design)
-        kept = np.flatnonzero(standard.kept)
+        _, centre, scale, varies = standard_columns(design)
+        kept = np.flatnonzero(varies)
         # Weights count copies of rows here, so mean squares are over their sum.
         weight = float(design.rows if design.weight is None else design.weight.sum())
-        scale = standard.scale[kept] * np.sqrt(design.rows / weight)
-        return cls(design.schema, kept, standard.centre[kept], scale)
+        return cls(design.schema, kept, centre[kept], scale[kept] * np.sqrt(design.rows / weight))
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
+from ..errors import InputError
+from ..words import counted
 from .experts import Experts, first_experts
+from .inputs import Inputs
 from .numeric import Array, namespace, to_kind_of
 from .soft_tree import SoftTree
 
@@ -40,6 +43,41 @@ def random_tree(
         directions = generator.normal(size=shape) * SPREAD
         gates.append(to_kind_of(X, directions))
     return SoftTree(tuple(gates), _experts(family, X, Y, weight, tuple(gates), branching**depth))
+
+
+@dataclass(frozen=True)
+class Splits:
+    """The rules of a decision tree that was given, in the units of the table.
+
+    Attributes
+    ----------
+    columns : int
+        How many columns it was fitted to.
+    levels : tuple of tuple
+        Its rules, as `tree_from_splits` takes them.
+    """
+
+    columns: int
+    levels: tuple[tuple[tuple[int, float] | None, ...], ...]
+
+    @classmethod
+    def of(cls, tree: Any, depth: int) -> Splits:
+        """Of a fitted decision tree of scikit-learn."""
+        return cls(int(tree.n_features_in_), tuple(tuple(level) for level in splits_of(tree, depth)))
+
+    def standard(self, inputs: Inputs) -> list[list[Any]]:
+        """The rules in standard units."""
+        columns = len(inputs.kept)
+        if self.columns != columns or len(inputs.schema.columns) != columns:
+            raise InputError(
+                f"init: the tree was fitted to {counted(self.columns, 'column')}, and there are "
+                f"{counted(columns, 'input')}; give one for the same numeric columns"
+            )
+        centre, scale = inputs.centre, inputs.scale
+        return [
+            [None if rule is None else (rule[0], (rule[1] - centre[rule[0]]) / scale[rule[0]]) for rule in level]
+            for level in self.levels
+        ]
 
 
 def tree_from_splits(family: str, X: Array, Y: Array, weight: Array, splits: list[list[Any]]) -> SoftTree:

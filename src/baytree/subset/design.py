@@ -189,7 +189,7 @@ class LinearDesign:
     matrix : numpy.ndarray
         ``float64``, shape (rows, width), each column contiguous; in the units of the table.
     y : numpy.ndarray
-        ``float64`` values.
+        ``float64`` values, of several outputs with a column for each; of classes their ``int32`` positions.
     weight : numpy.ndarray or None
         Positive ``float64`` weights of the rows; None when all are 1.
     """
@@ -220,12 +220,13 @@ class LinearDesign:
         return self.schema.response
 
     @property
-    def classes(self) -> None:
-        """A linear model has no classes."""
+    def classes(self) -> np.ndarray | None:
+        """The class labels; None of a numeric response."""
+        return self.response.classes
 
     @property
     def offset(self) -> None:
-        """Nor does it take an offset: subtract one from the response."""
+        """Linear models take no offset: subtract one from the response."""
 
     def at(self, rows: Any) -> np.ndarray:
         """Some rows of the matrix, as `LinearSchema.encode` gives them."""

@@ -67,16 +67,24 @@ def standardise(design: LinearDesign, *, intercept: bool = True) -> Standard:
     -------
     Standard
     """
-    matrix = np.empty_like(design.matrix)
-    centre, scale = np.empty((2, design.schema.width))
-    for at, (name, values) in enumerate(zip(design.schema.matrix_names, design.matrix.T, strict=True)):
-        matrix[:, at], centre[at], scale[at] = _standard(name, values, design.weight, intercept)
+    matrix, centre, scale, kept = standard_columns(design, intercept=intercept)
     y, mean, spread = _standard(design.response.name, design.y, design.weight, intercept)
     if not y.any():
         raise InputError(
             f"column {design.response.name!r}: its values differ from {mean:g} by no more than rounding; subtract that"
         )
-    return Standard(matrix, y, centre, scale, mean, spread, design.rows - intercept, _kept(matrix, design))
+    return Standard(matrix, y, centre, scale, mean, spread, design.rows - intercept, kept)
+
+
+def standard_columns(
+    design: LinearDesign, *, intercept: bool = True
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """The matrix, centre, scale and kept columns of `Standard`, whatever the response."""
+    matrix = np.empty_like(design.matrix)
+    centre, scale = np.empty((2, design.schema.width))
+    for at, (name, values) in enumerate(zip(design.schema.matrix_names, design.matrix.T, strict=True)):
+        matrix[:, at], centre[at], scale[at] = _standard(name, values, design.weight, intercept)
+    return matrix, centre, scale, _kept(matrix, design)
 
 
 def _standard(

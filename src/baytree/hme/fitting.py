@@ -1,0 +1,154 @@
+"""The methods by which a soft tree is fitted, and where each begins."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..errors import InputError
+from ..words import counted
+from . import em, online, start
+from .inputs import Inputs
+from .model import HME, Rows
+from .soft_tree import SoftTree
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """A soft tree that was fitted.
+
+    Attributes
+    ----------
+    tree : SoftTree
+        Gates and experts.
+    objective : tuple of float
+        What the method maximises, before each epoch and at the end; of the recursions the log-likelihood at the end.
+    held_out : tuple of float
+        The mean log-likelihood of the rows held out, likewise; empty where there were none.
+    state : OnlineState or None
+        Where the recursions are, so that they can go on.
+    """
+
+    tree: SoftTree
+    objective: tuple[float, ...]
+    held_out: tuple[float, ...] = ()
+    state: online.OnlineState | None = None
+
+
+def fit(model: HME, rows: Rows, inputs: Inputs, generator: np.random.Generator) -> Fitted:
+    """Fit a soft tree by the method of the model.
+
+    Parameters
+    ----------
+    model : HME
+        What to fit, resolved.
+    rows : tuple of numpy.ndarray
+        Inputs, outputs and weights.
+    inputs : Inputs
+        How rows of the table became inputs.
+    generator : numpy.random.Generator
+        Of random beginnings, of rows held out and of the order of rows.
+    """
+    return BY_METHOD[model.method](model, rows, inputs, generator)
+
+
+def _by_em(model: HME, rows: Rows, inputs: Inputs, generator: np.random.Generator) -> Fitted:
+    kept, held_out = _divided(model, len(rows[0]), generator)
+    learned, other = _some(rows, kept), _some(rows, held_out) if len(held_out) else None
+    settings = em.Settings(
+        algorithm="em2" if model.method == "em2" else "em",
+        ridge=float(model.ridge),
+        epochs=int(model.epochs),
+        tolerance=float(model.tol),
+        patience=int(model.n_iter_no_change),
+    )
+    fits = [em.fit(begin, *learned, settings, other) for begin in beginnings(model, learned, inputs, generator)]
+    best = max(fits, key=lambda fit: max(fit.held_out) if fit.held_out else fit.objective[-1])
+    return Fitted(best.tree, best.objective, best.held_out)
+
+
+def _by_recursions(model: HME, rows: Rows, inputs: Inputs, generator: np.random.Generator) -> Fitted:
+    first = next(beginnings(model, (*rows[:2], np.ones(len(rows[0]))), inputs, generator))
+    begun = Fitted(first, (), state=online.first_state(first))
+    return learn_rows(begun, rows, int(model.epochs), float(model.decay), generator)
+
+
+def learn_rows(before: Fitted, rows: Rows, epochs: int, decay: float, generator: np.random.Generator) -> Fitted:
+    """Go on with the recursions.
+
+    Parameters
+    ----------
+    before : Fitted
+        Where they are.
+    rows : tuple of numpy.ndarray
+        Inputs and outputs of the rows to learn, and weights, which are not looked at.
+    epochs : int
+        How often each row is learned.
+    decay : float
+        λ.
+    generator : numpy.random.Generator
+        Of the order of the rows.
+    """
+    X, Y, _ = rows
+    tree, state = before.tree, before.state
+    assert state is not None
+    for _ in range(epochs):
+        for row in generator.permutation(len(X)):
+            tree, state = online.learn_row(tree, state, X[row], Y[row], decay)
+    return Fitted(tree, (float(np.sum(tree.log_likelihood(X, Y))),), state=state)
+
+
+# The one place where a method is chosen.
+BY_METHOD: dict[str, Callable[[HME, Rows, Inputs, np.random.Generator], Fitted]] = {
+    "em": _by_em,
+    "em2": _by_em,
+    "online": _by_recursions,
+}
+
+
+def beginnings(model: HME, rows: Rows, inputs: Inputs, generator: np.random.Generator) -> Iterator[SoftTree]:
+    """The trees at which a fit begins: several random ones, or one from the splits of a decision tree."""
+    if model.init == "random" or model.depth == 0:
+        for _ in range(int(model.n_init)):
+            yield start.random_tree(model.expert, *rows, int(model.depth), int(model.branching), generator)
+        return
+    if isinstance(model.init, start.Splits):
+        levels = model.init.standard(inputs)
+    else:
+        levels = start.splits_of(_hard_tree(model, rows, generator), int(model.depth))
+    yield start.tree_from_splits(model.expert, *rows, levels)
+
+
+def _hard_tree(model: HME, rows: Rows, generator: np.random.Generator) -> Any:
+    """A decision tree of scikit-learn for the same rows."""
+    from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+
+    X, Y, weight = rows
+    options = {
+        "max_depth": int(model.depth),
+        # A leaf has at least the weight of five rows.
+        "min_weight_fraction_leaf": min(5 / float(weight.sum()), 0.4),
+        "random_state": int(generator.integers(2**31)),
+    }
+    if model.expert in ("logistic", "multinomial"):
+        return DecisionTreeClassifier(**options).fit(X[:, :-1], Y.argmax(axis=1), sample_weight=weight)
+    return DecisionTreeRegressor(**options).fit(X[:, :-1], Y, sample_weight=weight)
+
+
+def _some(rows: Rows, which: np.ndarray) -> Rows:
+    X, Y, weight = rows
+    return X[which], Y[which], weight[which]
+
+
+def _divided(model: HME, rows: int, generator: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """Rows to learn from, and rows to hold out."""
+    if not model.early_stopping:
+        return np.arange(rows), np.arange(0)
+    held_out = max(1, round(model.validation_fraction * rows))
+    if rows - held_out < 2:
+        raise InputError(f"early_stopping: {counted(rows, 'row')} cannot be divided; leave it out")
+    order = generator.permutation(rows)
+    return np.sort(order[held_out:]), np.sort(order[:held_out])

@@ -1,0 +1,130 @@
+"""Responses as the outputs of soft trees: numbers in standard units, indicators of classes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..errors import InputError
+from ..subset.design import LinearDesign, linear_design_of
+from ..training import training_of_arrays
+
+OF_NUMBERS = ("linear", "constant", "poisson", "gamma")
+OF_CLASSES = ("logistic", "multinomial")
+
+
+@dataclass(frozen=True, eq=False)
+class Outputs:
+    """How responses become outputs, and back.
+
+    Attributes
+    ----------
+    centre, scale : numpy.ndarray
+        What is subtracted from each output, and what it is divided by; 0 and 1 of counts, times and classes.
+    """
+
+    centre: np.ndarray
+    scale: np.ndarray
+
+    @classmethod
+    def of(cls, design: LinearDesign, expert: str) -> Outputs:
+        """Outputs for a kind of expert, of which those of linear and constant experts are standard over the rows.
+
+        Parameters
+        ----------
+        design : LinearDesign
+            The rows.
+        expert : {"linear", "constant", "poisson", "gamma", "logistic", "multinomial"}
+            The models at the leaves.
+        """
+        values = raw_outputs(design)
+        _require_expert(values, expert, design)
+        if expert not in ("linear", "constant"):
+            return cls(np.zeros(values.shape[1]), np.ones(values.shape[1]))
+        centre = np.average(values, axis=0, weights=design.weight)
+        spread = np.sqrt(np.average((values - centre) ** 2, axis=0, weights=design.weight))
+        return cls(centre, np.where(spread > 0, spread, 1.0))
+
+    def matrix(self, design: LinearDesign) -> np.ndarray:
+        """The outputs of the rows of a design, shape (rows, outputs)."""
+        return self.standard(raw_outputs(design))
+
+    def standard(self, values: np.ndarray) -> np.ndarray:
+        """Responses, of shape (rows, outputs), as outputs."""
+        return (values - self.centre) / self.scale
+
+    def original(self, outputs: np.ndarray) -> np.ndarray:
+        """Outputs in the units of the response."""
+        return outputs * self.scale + self.centre
+
+
+def raw_outputs(design: LinearDesign) -> np.ndarray:
+    """The responses of a design as numbers, shape (rows, outputs); of classes their indicators."""
+    if design.classes is not None:
+        return np.eye(len(design.classes))[design.y]
+    return design.y.reshape(design.rows, -1)
+
+
+def design_of_outputs(X: Any, y: Any, task: str, sample_weight: Any, categorical_features: Any) -> LinearDesign:
+    """The design of an estimator's rows, whose response may be several numbers.
+
+    Parameters
+    ----------
+    X : frame or array-like of shape (rows, columns)
+        The predictors.
+    y : array-like of shape (rows,), or for numbers (rows, outputs)
+        The response.
+    task : {"classification", "regression"}
+        What it is.
+    sample_weight, categorical_features
+        As `make_linear_design` takes them.
+    """
+    several = task == "regression" and getattr(y, "ndim", 1) == 2 and y.shape[1] > 1
+    outputs = numbers_of(y) if several else None
+    if outputs is not None:
+        varying = np.flatnonzero(np.ptp(outputs, axis=0) > 0)
+        if not len(varying):
+            raise InputError("y: every output is the same in all rows; a regression needs values that differ")
+        y = outputs[:, varying[0]]
+    training = training_of_arrays(
+        X,
+        y,
+        task=task,  # type: ignore[arg-type]
+        names=None,
+        target="y",
+        sample_weight=sample_weight,
+        offset=None,
+        categorical_features=categorical_features,
+    )
+    design = linear_design_of(training)
+    if outputs is None:
+        return design
+    return LinearDesign(design.schema, design.matrix, outputs[training.kept], design.weight)
+
+
+def numbers_of(y: Any) -> np.ndarray:
+    """Responses as numbers, shape (rows, outputs)."""
+    try:
+        outputs = np.asarray(y, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"y: outputs must be numbers ({error})") from error
+    if not np.isfinite(outputs).all():
+        raise InputError("y contains NaN or infinity; drop these rows first")
+    return outputs.reshape(len(outputs), -1)
+
+
+def _require_expert(outputs: np.ndarray, expert: str, design: LinearDesign) -> None:
+    """Raise InputError where experts are not for such a response."""
+    if design.classes is not None:
+        if expert == "logistic" and len(design.classes) > 2:
+            raise InputError(f"expert='logistic' is for two classes, and y has {len(design.classes)}; choose 'auto'")
+        return
+    if expert == "poisson" and ((outputs < 0).any() or (outputs % 1).any()):
+        odd = float(outputs[(outputs < 0) | (outputs % 1 != 0)][0])
+        raise InputError(f"expert='poisson' is for counts, and the response has {odd:g}; choose another")
+    if expert == "gamma" and (outputs <= 0).any():
+        raise InputError(f"expert='gamma' is for positive numbers, and the response has {outputs.min():g}")
+    if expert in ("poisson", "gamma") and outputs.shape[1] > 1:
+        raise InputError(f"expert={expert!r} has one output, and y has {outputs.shape[1]}; fit one at a time")
