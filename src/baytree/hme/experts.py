@@ -206,6 +206,10 @@ class ByNewton(Experts):
         """The log density's slope in the predictor, and minus its curvature or that expected."""
         raise NotImplementedError
 
+    def curvature_of(self, predictor: Array, y: Array) -> Array:
+        """Minus the log density's curvature in the predictor."""
+        return self.derivatives_of(predictor, y)[1]
+
     def log_density(self, X: Array, Y: Array) -> Array:
         """log P(y | x, leaf)."""
         return self.log_density_of(namespace(X).matmul(X, self.coefficients)[..., 0], Y[:, 0])
@@ -263,6 +267,10 @@ class Gamma(ByNewton):
         """shape · (y/μ − 1), and the shape, which is expected."""
         xp = namespace(predictor)
         return self.shape * (y * xp.exp(-predictor) - 1), self.shape * xp.ones_like(predictor)
+
+    def curvature_of(self, predictor: Array, y: Array) -> Array:
+        """shape · y/μ."""
+        return self.shape * y * namespace(predictor).exp(-predictor)
 
 
 @dataclass(frozen=True)
