@@ -72,7 +72,7 @@ def test_parameters_there_and_back() -> None:
 @pytest.mark.parametrize("family", FAMILIES)
 @pytest.mark.parametrize(("depth", "branching"), SHAPES)
 def test_the_information_is_minus_the_hessian(family: str, depth: int, branching: int) -> None:
-    """Of the analytic slope by differences to 1e-5, its inverse to 1e-3; the complete-data information alone is far off."""
+    """Of the analytic slope by differences to 1e-5, the inverse to 1e-3; the complete-data information is far off."""
     tree, problem = case(family, depth, branching)
     mode = sem.to_mode(tree, problem)
     bars = sem.error_bars(mode, problem)
@@ -172,7 +172,7 @@ def test_what_the_rows_do_not_determine() -> None:
         experts=replace(tree.experts, coefficients=np.zeros((2, 1, 1)), variance=np.ones((2, 1))),
     )
     alike = em.fit(alike, problem.X, problem.Y, problem.weight, em.Settings(ridge=RIDGE, tolerance=0.0)).tree
-    with pytest.raises(bt.InputError, match="not positive definite.* raise ridge or choose a smaller depth"):
+    with pytest.raises(bt.InputError, match=r"not positive definite.* raise ridge or choose a smaller depth"):
         sem.error_bars(alike, problem)
     empty = sem.Problem(np.column_stack([np.zeros(len(problem.X)), problem.X]), problem.Y, problem.weight, 0.0)
     wide = start.random_tree("constant", empty.X, empty.Y, empty.weight, 1, 2, np.random.default_rng(0))

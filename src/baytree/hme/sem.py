@@ -128,8 +128,8 @@ def error_bars(tree: SoftTree, problem: Problem) -> ErrorBars:
     covariance = _inverse(found.information)
     if not found.distance <= AT_MODE:
         raise InputError(
-            f"error bars need EM at its mode, and the mode is {np.sqrt(found.distance):.2g} standard errors away; run EM "
-            "on with full M steps, more epochs and a smaller tol"
+            f"error bars need EM at its mode, and the mode is {np.sqrt(found.distance):.2g} standard errors away; run "
+            "EM on with full M steps, more epochs and a smaller tol"
         )
     return ErrorBars(tree, found.complete, found.rate, found.information, covariance)
 
@@ -191,8 +191,8 @@ def _ahead(tree: SoftTree, problem: Problem) -> _Ahead:
     size = at.shape[0]
     if size > MOST_PARAMETERS:
         raise InputError(
-            f"error bars of {size:,} parameters would take {2 * size:,} steps of EM; choose a smaller depth, for at most "
-            f"{MOST_PARAMETERS:,} parameters"
+            f"error bars of {size:,} parameters would take {2 * size:,} steps of EM; choose a smaller depth, for "
+            f"at most {MOST_PARAMETERS:,} parameters"
         )
     complete = information_of(problem.blocks(tree, problem.decisions(tree)))
     diagonal = xp.linalg.diagonal(complete)
@@ -252,8 +252,8 @@ def _inverse(information: Array) -> Array:
 
 def _indefinite() -> InputError:
     return InputError(
-        "error bars: the information is not positive definite, as some gate or leaf is not determined by the rows; raise "
-        "ridge or choose a smaller depth"
+        "error bars: the information is not positive definite, as some gate or leaf is not determined by the rows; "
+        "raise ridge or choose a smaller depth"
     )
 
 

@@ -105,10 +105,22 @@ def responsibilities(tree: SoftTree, X: Array, Y: Array) -> Responsibilities:
     X, Y : array
         Inputs and outputs.
     """
-    xp = namespace(X)
-    rows = X.shape[0]
-    log_gates = tree.log_gates(X)
-    below = tree.experts.log_density(X, Y)  # log P(y | x, node) of a level
+    return decide(tree.log_gates(X), tree.experts.log_density(X, Y))
+
+
+def decide(log_gates: list[Array], log_density: Array) -> Responsibilities:
+    """The E step for any logarithms of gates and densities, also such as do not sum to 1.
+
+    Parameters
+    ----------
+    log_gates : list of array, each of shape (nodes of the level, rows, branching)
+        log P(branch | x, node), level by level.
+    log_density : array of shape (leaves, rows)
+        log P(y | x, leaf).
+    """
+    xp = namespace(log_density)
+    rows = log_density.shape[1]
+    below = log_density  # log P(y | x, node) of a level
     branch: list[Array] = []
     for log_gate in reversed(log_gates):
         of_children = xp.permute_dims(xp.reshape(below, (log_gate.shape[0], -1, rows)), (0, 2, 1))
