@@ -32,7 +32,7 @@ class Block:
 
 
 def vector_of(tree: SoftTree) -> Array:
-    """The parameters: gates level by level, then leaf by leaf; variances by their logarithms, after the coefficients."""
+    """The parameters: gates level by level, then leaf by leaf; variances as logarithms, after the coefficients."""
     some = tree.experts.coefficients
     xp = namespace(some)
     parts = [xp.reshape(gate, (-1,)) for gate in tree.gates]
