@@ -14,7 +14,8 @@ from .hme.fitting import Fitted, fit, learn_rows
 from .hme.inputs import Inputs
 from .hme.mixture_quantiles import quantile
 from .hme.model import HME, RIDGE
-from .hme.outputs import OF_CLASSES, OF_NUMBERS, Outputs, design_of_outputs, numbers_of
+from .hme.outputs import OF_CLASSES, OF_NUMBERS, Outputs, design_of_outputs, indicators_of, numbers_of
+from .hme.pictured import Pictured
 from .hme.soft_tree import SoftTree
 from .subset.design import LinearDesign
 from .tables import table_of
@@ -70,7 +71,7 @@ _PARAMETERS = """
     """
 
 
-class _HME(BaseEstimator):
+class _HME(Pictured, BaseEstimator):
     """What the regressor and the classifier share."""
 
     _task: Literal["classification", "regression"]
@@ -99,7 +100,7 @@ class _HME(BaseEstimator):
         design = design_of_outputs(X, y, self._task, sample_weight, self.categorical_features)
         validate_data(self, X, skip_check_array=True)
         self._describe(design)
-        model = model.resolve(design)
+        self._model = model = model.resolve(design)
         self.inputs_, self.outputs_ = Inputs.of(design), Outputs.of(design, model.expert)
         rows = model.rows(design, self.inputs_, self.outputs_)
         return self._keep(fit(model, rows, self.inputs_, np.random.default_rng(self._seed())))
@@ -120,11 +121,34 @@ class _HME(BaseEstimator):
             return int(self.random_state)
         return int(check_random_state(self.random_state).randint(2**31))
 
-    def _inputs(self, X: Any) -> np.ndarray:
+    def _require_fitted(self) -> None:
         check_is_fitted(self)
+
+    def _inputs(self, X: Any) -> np.ndarray:
+        self._require_fitted()
         table_of(X)  # first, as its errors about the shape say more
         validate_data(self, X, reset=False, skip_check_array=True)
         return self.inputs_.matrix(X)
+
+    def _rows(self, X: Any, y: Any, sample_weight: Any) -> tuple[np.ndarray, Any, np.ndarray]:
+        inputs = self._inputs(X)
+        weight = np.ones(len(inputs)) if sample_weight is None else numbers_of(sample_weight)[:, 0]
+        outputs = None if y is None else self._outputs(y)
+        for name, values in (("y", outputs), ("sample_weight", weight)):
+            if values is not None and len(values) != len(inputs):
+                raise InputError(
+                    f"X and {name} have inconsistent numbers of samples: {len(inputs):,} and {len(values):,}; align "
+                    "them"
+                )
+        return inputs, outputs, weight
+
+    def _outputs(self, y: Any) -> np.ndarray:
+        """Responses as outputs, shape (rows, outputs)."""
+        raise NotImplementedError
+
+    @property
+    def _ridge(self) -> float:
+        return float(self._model.ridge)
 
     def responsibilities(self, X: Any) -> np.ndarray:
         """P(leaf | x) of each row, shape (rows, leaves)."""
@@ -202,17 +226,18 @@ class HMERegressor(RegressorMixin, _HME):
             if self.expert not in ("linear", "constant"):
                 raise InputError(f"partial_fit is for linear and constant experts, not {self.expert!r}; use fit")
             return self._fit(X, y, None, {"method": "online", "epochs": epochs})
-        inputs, outputs = self._inputs(X), numbers_of(y)
-        if len(outputs) != len(inputs):
-            raise InputError(
-                f"X and y have inconsistent numbers of samples: {len(inputs):,} and {len(outputs):,}; align them"
-            )
-        rows = inputs, self.outputs_.standard(outputs), np.ones(len(inputs))
+        rows = self._rows(X, y, None)
         generator = np.random.default_rng(self._seed())
         return self._keep(learn_rows(before, rows, int(epochs), float(self.decay), generator))
 
     def _describe(self, design: LinearDesign) -> None:
         self._one_output = design.y.ndim == 1
+
+    def _outputs(self, y: Any) -> np.ndarray:
+        return self.outputs_.standard(numbers_of(y))
+
+    def _said(self, mean: np.ndarray) -> str:
+        return "; ".join(f"{value:.3g}" for value in mean)
 
     def predict(
         self, X: Any, kind: Literal["mean", "sd", "predictive_interval"] = "mean", prob: float = 0.9
@@ -303,6 +328,12 @@ class HMEClassifier(ClassifierMixin, _HME):
 
     def _describe(self, design: LinearDesign) -> None:
         self.classes_: np.ndarray = np.asarray(design.classes)
+
+    def _outputs(self, y: Any) -> np.ndarray:
+        return indicators_of(y, self.classes_)
+
+    def _said(self, mean: np.ndarray) -> str:
+        return f"{self.classes_[mean.argmax()]}; {mean.max():.2f}"
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """Class probabilities of each row, shape (rows, classes)."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import array_api_compat
+import numpy as np
 
 Array = Any
 
@@ -67,3 +68,12 @@ def to_kind_of(array: Array, values: Any) -> Array:
     """Values, from NumPy or elsewhere, as an array of the same kind and precision."""
     xp = namespace(array)
     return xp.asarray(values, dtype=array.dtype, device=_device(array))
+
+
+def to_numpy(array: Array) -> np.ndarray:
+    """The same numbers as a NumPy array, from whatever device."""
+    if array_api_compat.is_torch_array(array):
+        return np.asarray(array.detach().cpu())
+    if array_api_compat.is_cupy_array(array):
+        return np.asarray(array.get())
+    return np.asarray(array)

@@ -115,6 +115,16 @@ def numbers_of(y: Any) -> np.ndarray:
     return outputs.reshape(len(outputs), -1)
 
 
+def indicators_of(y: Any, classes: np.ndarray) -> np.ndarray:
+    """Responses as indicators of known classes, shape (rows, classes)."""
+    place = {label: at for at, label in enumerate(classes.tolist())}
+    labels = np.asarray(y).tolist()
+    unknown = [label for label in labels if label not in place]
+    if unknown:
+        raise InputError(f"y: {unknown[0]!r} is no class of the fit; its classes are {', '.join(map(str, place))}")
+    return np.eye(len(place))[[place[label] for label in labels]]
+
+
 def _require_expert(outputs: np.ndarray, expert: str, design: LinearDesign) -> None:
     """Raise InputError where experts are not for such a response."""
     if design.classes is not None:

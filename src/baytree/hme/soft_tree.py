@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from functools import reduce
 
 import numpy as np
 
 from .experts import Experts
 from .logit import log_probabilities
-from .numeric import Array, log_sum_exp, namespace
+from .numeric import Array, log_sum_exp, namespace, to_numpy
 
 
 @dataclass(frozen=True)
@@ -43,6 +43,14 @@ class SoftTree:
     def leaves(self) -> int:
         """Number of leaves."""
         return self.experts.leaves
+
+    def to_numpy(self) -> SoftTree:
+        """The same tree on NumPy arrays."""
+        arrays = {field.name: getattr(self.experts, field.name) for field in fields(self.experts)}
+        experts = replace(
+            self.experts, **{name: to_numpy(value) for name, value in arrays.items() if hasattr(value, "shape")}
+        )
+        return SoftTree(tuple(to_numpy(gates) for gates in self.gates), experts)
 
     def log_gates(self, X: Array) -> list[Array]:
         """log P(branch | x, node) level by level, each of shape (nodes, rows, branching)."""
@@ -127,11 +135,25 @@ def decide(log_gates: list[Array], log_density: Array) -> Responsibilities:
         joint = log_gate + of_children
         below = log_sum_exp(joint)
         branch.insert(0, xp.exp(joint - below[..., None]))
-    node = [xp.ones_like(below)]
+    return Responsibilities(branch, _down(branch, below), below[0, :])
+
+
+def decisions(tree: SoftTree, X: Array) -> Responsibilities:
+    """What the gates decide where no output is known: P(branch | x, node) and P(node | x); log P is 0."""
+    xp = namespace(X)
+    branch = [xp.exp(log_gate) for log_gate in tree.log_gates(X)]
+    nothing = xp.zeros_like(X[:, 0])
+    return Responsibilities(branch, _down(branch, nothing[None, :]), nothing)
+
+
+def _down(branch: list[Array], root: Array) -> list[Array]:
+    """The probabilities of the nodes from those of the branches, level by level; `root` has the shape of its level."""
+    xp = namespace(root)
+    node = [xp.ones_like(root)]
     for share in branch:
         joint = node[-1][:, None, :] * xp.permute_dims(share, (0, 2, 1))
-        node.append(xp.reshape(joint, (-1, rows)))
-    return Responsibilities(branch, node, below[0, :])
+        node.append(xp.reshape(joint, (-1, root.shape[1])))
+    return node
 
 
 def path_products(tree: SoftTree, X: Array, Y: Array) -> np.ndarray:
