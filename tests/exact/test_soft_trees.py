@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from baytree.hme import em, online, start
+from baytree.hme import em, numeric, online, start
 from baytree.hme.experts import Classes, Experts, Gamma, Gaussian, Poisson
 from baytree.hme.logit import fit_least_squares, fit_newton, gradient, negative_hessian, objective
 from baytree.hme.soft_tree import SoftTree, path_products, responsibilities
@@ -64,6 +64,49 @@ def test_gates_have_the_derivatives_of_their_objective(classes: int) -> None:
     np.testing.assert_allclose(found, -np.array(curves).reshape(found.shape), rtol=1e-6, atol=1e-7)
     best = fit_newton(X, targets, weight, at, 0.3, 25)
     assert np.abs(gradient(X, targets, weight, best, 0.3)).max() < 1e-5
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_gates_fitted_together_are_those_fitted_alone(classes: int) -> None:
+    generator = np.random.default_rng(classes)
+    X = generator.normal(size=(40, 3))
+    targets, weight = generator.dirichlet(np.ones(classes), (4, 40)), generator.uniform(size=(4, 40))
+    weight[3] *= 1e-8  # one that hardly any row reaches ends elsewhere, and later
+    start_at = 3 * generator.normal(size=(4, classes - 1, 3))
+    free = np.array([[1.0, 1, 1], [1, 0, 1], [0, 0, 1], [1, 1, 1]])
+    for given in (None, free):
+        together = fit_newton(X, targets, weight, start_at, 0.3, 25, given)
+        squares = fit_least_squares(X, targets, weight, 0.3, given)
+        for node in range(4):
+            mask = None if given is None else given[node]
+            alone = fit_newton(X, targets[node], weight[node], start_at[node], 0.3, 25, mask)
+            np.testing.assert_allclose(together[node], alone, rtol=1e-5, atol=1e-7)
+            np.testing.assert_allclose(
+                squares[node], fit_least_squares(X, targets[node], weight[node], 0.3, mask), rtol=1e-9
+            )
+    kept = free[:, None, :] == 0
+    np.testing.assert_array_equal(np.where(kept, together, 0), np.where(kept, start_at, 0))
+    assert not np.where(kept, squares, 0).any()
+    slope = gradient(X, targets, weight, together, 0.3) * free[:, None, :]
+    assert np.abs(slope).max() < 1e-5
+    one = fit_newton(X[:, :1], targets[0], weight[0], np.zeros((classes - 1, 1)), 0.3, 25)
+    begun = np.zeros((classes - 1, 3))
+    np.testing.assert_allclose(
+        fit_newton(X, targets[0], weight[0], begun, 0.3, 25, np.array([1.0, 0, 0]))[:, :1], one, rtol=1e-5
+    )
+
+
+def test_sums_over_blocks_of_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    generator = np.random.default_rng(0)
+    X, Y = generator.normal(size=(25, 3)), generator.normal(size=(25, 2))
+    weight = generator.uniform(size=(2, 4, 25))
+    for block in (1, 40, 1 << 17):
+        monkeypatch.setattr(numeric, "BLOCK", block)
+        expected = np.einsum("ni,...n,nj->...ij", X, weight, X)
+        np.testing.assert_allclose(numeric.weighted_gram(X, weight), expected, rtol=1e-12)
+    np.testing.assert_allclose(
+        numeric.weighted_cross(X, Y, weight), np.einsum("ni,...n,nj->...ij", X, weight, Y), rtol=1e-12
+    )
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import accumulate, pairwise
 from typing import Literal
 
 import numpy as np
@@ -38,7 +39,7 @@ class Settings:
 
     algorithm: Algorithm = "em"
     ridge: float = 1e-3
-    steps: int = 5
+    steps: int = 2
     epochs: int = 100
     tolerance: float = 1e-5
     patience: int = 5
@@ -74,22 +75,32 @@ def penalised(tree: SoftTree, log_likelihood: Array, weight: Array, ridge: float
 
 
 def maximise(
-    tree: SoftTree, X: Array, Y: Array, weight: Array, found: Responsibilities, settings: Settings
+    tree: SoftTree,
+    X: Array,
+    Y: Array,
+    weight: Array,
+    found: Responsibilities,
+    settings: Settings,
+    free: tuple[Array, ...] | None = None,
 ) -> SoftTree:
-    """The M step: each gate fits the decisions below it, each expert the rows that reach it."""
-    xp = namespace(X)
-    levels = []
-    for gates, share, reach in zip(tree.gates, found.branch, found.node, strict=False):
-        fitted = []
-        for node in range(gates.shape[0]):
-            targets, of_node = share[node, ...], reach[node, :] * weight
-            if settings.algorithm == "em":
-                start = gates[node, ...]
-                fitted.append(fit_newton(X, targets, of_node, start, settings.ridge, settings.steps))
-            else:
-                fitted.append(fit_least_squares(X, targets, of_node, settings.ridge))
-        levels.append(xp.stack(fitted))
+    """The M step: each gate fits the decisions below it, each expert the rows that reach it.
+
+    All gates are fitted at once, and so are all experts.
+    """
     experts = tree.experts.fitted(X, Y, found.node[-1] * weight, settings.ridge, settings.steps)
+    if not tree.gates:
+        return SoftTree((), experts)
+    xp = namespace(X)
+    targets = xp.concat(found.branch, axis=0)
+    reach = xp.concat(found.node[:-1], axis=0) * weight
+    of_gates = None if free is None else xp.concat(free, axis=0)
+    if settings.algorithm == "em":
+        start = xp.concat(tree.gates, axis=0)
+        fitted = fit_newton(X, targets, reach, start, settings.ridge, settings.steps, of_gates)
+    else:
+        fitted = fit_least_squares(X, targets, reach, settings.ridge, of_gates)
+    ends = list(accumulate(gates.shape[0] for gates in tree.gates))
+    levels = [fitted[begin:end, ...] for begin, end in pairwise([0, *ends])]
     return SoftTree(tuple(levels), experts)
 
 
@@ -101,6 +112,7 @@ def fit(
     settings: Settings,
     held_out: tuple[Array, Array, Array] | None = None,
     after_epoch: Callable[[int, float], bool] | None = None,
+    free: tuple[Array, ...] | None = None,
 ) -> Fit:
     """Run EM.
 
@@ -116,6 +128,8 @@ def fit(
         Inputs, outputs and weights of other rows; the tree that fits them best is the result.
     after_epoch : callable, optional
         Called with the epoch and the objective; what is true ends EM.
+    free : tuple of array, each of shape (nodes of the level, columns), optional
+        1 for the columns that a gate may use, 0 for those whose coefficients stay 0; by default all.
     """
     xp = namespace(X)
     total = float(xp.sum(weight))
@@ -137,7 +151,7 @@ def fit(
         stopped = after_epoch is not None and after_epoch(epoch, objective[-1])
         if converged or stopped or epoch == settings.epochs:
             break
-        tree = maximise(tree, X, Y, weight, found, settings)
+        tree = maximise(tree, X, Y, weight, found, settings, free)
     return Fit(tree if held_out is None else best, tuple(objective), tuple(judged), converged)
 
 

@@ -8,23 +8,23 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from .logit import fit_newton, log_probabilities
+from .newton import maximised
 from .numeric import (
     Array,
     eye_like,
     namespace,
     solve_positive,
     to_kind_of,
+    weighted_cross,
     weighted_gram,
     zeros_like_shape,
 )
 
-MOST_STEPS = 25
-MOST_HALVINGS = 30
 # An expert's noise is at least this share of the response's variance: one that fits a few rows exactly would else have
 # an infinite likelihood.
 LEAST_VARIANCE = 1e-6
@@ -95,7 +95,7 @@ class Gaussian(Experts):
 
     def means(self, X: Array) -> Array:
         """E(y | x, leaf)."""
-        return namespace(X).matmul(self.seen(X), self.coefficients)
+        return _predictors(self.seen(X), self.coefficients)
 
     @staticmethod
     def seen(X: Array) -> Array:
@@ -111,26 +111,23 @@ class Gaussian(Experts):
     def log_density(self, X: Array, Y: Array) -> Array:
         """log P(y | x, leaf)."""
         xp = namespace(X)
-        variance = self.variance[:, None, :]
-        off = (Y - self.means(X)) ** 2 / variance + xp.log(variance) + math.log(2 * math.pi)
-        return -0.5 * xp.sum(off, axis=-1)
+        scaled = _residuals(self.seen(X), Y, self.coefficients, self.variance)
+        constant = xp.sum(xp.log(2 * math.pi * self.variance), axis=-1)
+        return -0.5 * (xp.sum(scaled * scaled, axis=1) + constant[:, None])
 
     def fitted(self, X: Array, Y: Array, weight: Array, ridge: float, steps: int) -> Gaussian:
         """Weighted least squares."""
         xp = namespace(X)
         X = self.seen(X)
-        coefficients, variances = [], []
-        for leaf in range(self.leaves):
-            of_leaf = weight[leaf, :]
-            matrix = weighted_gram(X, of_leaf) + ridge * eye_like(X, X.shape[1])
-            found = solve_positive(matrix, xp.matmul(xp.matrix_transpose(X), of_leaf[:, None] * Y))
-            off = (Y - xp.matmul(X, found)) ** 2
-            squares = xp.sum(of_leaf[:, None] * off, axis=0) + ridge * xp.sum(found**2, axis=0)
-            total = xp.sum(of_leaf)
-            variance = squares / xp.where(total > 0, total, xp.ones_like(total))
-            coefficients.append(found)
-            variances.append(xp.where(variance > self.least, variance, self.least))
-        return replace(self, coefficients=xp.stack(coefficients), variance=xp.stack(variances))
+        columns = X.shape[1]
+        moments = weighted_gram(xp.concat([X, Y], axis=1), weight)
+        matrix = moments[:, :columns, :columns] + ridge * eye_like(X, columns)
+        found = solve_positive(matrix, moments[:, :columns, columns:])
+        off = _residuals(X, Y, found, xp.ones_like(self.variance))
+        squares = xp.matmul(off * off, weight[..., None])[..., 0] + ridge * xp.sum(found**2, axis=1)
+        total = xp.sum(weight, axis=-1)[:, None]
+        variance = squares / xp.where(total > 0, total, xp.ones_like(total))
+        return replace(self, coefficients=found, variance=xp.where(variance > self.least, variance, self.least))
 
     def penalty(self, ridge: float) -> Array:
         """Half the squares in units of the variance."""
@@ -154,44 +151,24 @@ class ByNewton(Experts):
 
     def means(self, X: Array) -> Array:
         """E(y | x, leaf)."""
-        return self.mean_of(namespace(X).matmul(X, self.coefficients))
+        return self.mean_of(_predictors(X, self.coefficients))
 
     def fitted(self, X: Array, Y: Array, weight: Array, ridge: float, steps: int) -> Experts:
         """IRLS."""
         xp = namespace(X)
-        found = [
-            self._newton(X, Y[:, 0], weight[leaf, :], self.coefficients[leaf, :, 0], ridge, steps)
-            for leaf in range(self.leaves)
-        ]
-        return replace(self, coefficients=xp.stack(found)[..., None])
+        y = Y[:, 0]
 
-    def _newton(self, X: Array, y: Array, weight: Array, start: Array, ridge: float, steps: int) -> Array:
-        xp = namespace(X)
+        def value(coefficients: Array) -> tuple[Array, Array]:
+            predictor = _predictors(X, coefficients)[..., 0]
+            fit = xp.sum(weight * self.log_density_of(predictor, y), axis=-1)
+            return fit - 0.5 * ridge * xp.sum(coefficients**2, axis=(-2, -1)), predictor
 
-        def value(coefficients: Array) -> float:
-            fit = xp.sum(weight * self.log_density_of(xp.matmul(X, coefficients), y))
-            return float(fit - 0.5 * ridge * xp.sum(coefficients**2))
-
-        best, reached = start, value(start)
-        for _ in range(min(steps, MOST_STEPS)):
-            predictor = xp.matmul(X, best)
+        def derivatives(coefficients: Array, predictor: Array) -> tuple[Array, Array]:
             slope, curvature = self.derivatives_of(predictor, y)
-            matrix = weighted_gram(X, weight * curvature) + ridge * eye_like(X, X.shape[1])
-            right = xp.matmul(xp.matrix_transpose(X), weight * slope) - ridge * best
-            step = solve_positive(matrix, right[:, None])[:, 0]
-            length = 1.0
-            for _ in range(MOST_HALVINGS):
-                candidate = best + length * step
-                found = value(candidate)
-                if found >= reached:
-                    break
-                length /= 2
-            else:
-                return best
-            gained, best, reached = found - reached, candidate, found
-            if gained <= 1e-10 * (abs(reached) + 1e-10):
-                break
-        return best
+            of_row = weighted_cross(X, slope[..., None], weight) - ridge * coefficients
+            return of_row, weighted_gram(X, weight * curvature) + ridge * eye_like(X, X.shape[1])
+
+        return replace(self, coefficients=maximised(self.coefficients, value, derivatives, steps))
 
     @staticmethod
     def mean_of(predictor: Array) -> Array:
@@ -212,7 +189,7 @@ class ByNewton(Experts):
 
     def log_density(self, X: Array, Y: Array) -> Array:
         """log P(y | x, leaf)."""
-        return self.log_density_of(namespace(X).matmul(X, self.coefficients)[..., 0], Y[:, 0])
+        return self.log_density_of(_predictors(X, self.coefficients)[..., 0], Y[:, 0])
 
 
 @dataclass(frozen=True)
@@ -295,11 +272,29 @@ class Classes(Experts):
 
     def fitted(self, X: Array, Y: Array, weight: Array, ridge: float, steps: int) -> Classes:
         """IRLS."""
-        xp = namespace(X)
-        found = [
-            fit_newton(X, Y, weight[leaf, :], self.coefficients[leaf, ...], ridge, steps) for leaf in range(self.leaves)
-        ]
-        return replace(self, coefficients=xp.stack(found))
+        return replace(self, coefficients=fit_newton(X, Y, weight, self.coefficients, ridge, steps))
+
+
+def _predictors(X: Array, coefficients: Array) -> Array:
+    """X times the coefficients of every leaf, shape (leaves, rows, outputs), in memory with the rows last."""
+    xp = namespace(X)
+    leaves, columns, outputs = coefficients.shape
+    flat = xp.reshape(xp.matrix_transpose(coefficients), (leaves * outputs, columns))
+    return xp.matrix_transpose(xp.reshape(xp.matmul(flat, xp.matrix_transpose(X)), (leaves, outputs, X.shape[0])))
+
+
+def _residuals(X: Array, Y: Array, coefficients: Array, variance: Array) -> Array:
+    """What is left of the outputs, in standard deviations, shape (leaves, outputs, rows).
+
+    One product of matrices: inputs and outputs side by side, times minus the coefficients and ones.
+    """
+    xp = namespace(X)
+    leaves, columns, outputs = coefficients.shape
+    ones = xp.broadcast_to(eye_like(X, outputs), (leaves, outputs, outputs))
+    both = xp.concat([-xp.matrix_transpose(coefficients), ones], axis=-1) / xp.sqrt(variance)[..., None]
+    flat = xp.reshape(both, (leaves * outputs, columns + outputs))
+    off = xp.matmul(flat, xp.matrix_transpose(xp.concat([X, Y], axis=1)))
+    return xp.reshape(off, (leaves, outputs, X.shape[0]))
 
 
 def log_gamma(values: Array) -> Array:
@@ -347,13 +342,3 @@ def first_experts(family: str, X: Array, Y: Array, weight: Array, leaves: int) -
 def _repeated(values: Array, times: int) -> Array:
     xp = namespace(values)
     return xp.stack([values] * times)
-
-
-EXPERTS: dict[str, Any] = {
-    "linear": Gaussian,
-    "constant": Constant,
-    "logistic": Classes,
-    "multinomial": Classes,
-    "poisson": Poisson,
-    "gamma": Gamma,
-}

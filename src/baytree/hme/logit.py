@@ -1,13 +1,21 @@
-"""Weighted multinomial logit models with soft targets: the gates, and experts for classes."""
+"""Weighted multinomial logit models with soft targets: the gates, and experts for classes.
+
+All of them take one model or many at once: axes before those that are named, written …, are those of the models.
+"""
 
 from __future__ import annotations
 
-from .numeric import Array, eye_like, log_softmax, namespace, solve_positive, weighted_gram, zeros_like_shape
-
-MOST_NEWTON_STEPS = 25
-MOST_HALVINGS = 30
-# A Newton step that gains less than this share of the objective is the last.
-ENOUGH = 1e-10
+from .newton import maximised
+from .numeric import (
+    Array,
+    eye_like,
+    log_softmax,
+    namespace,
+    restricted,
+    solve_positive,
+    weighted_cross,
+    weighted_gram,
+)
 
 
 def log_probabilities(X: Array, coefficients: Array) -> Array:
@@ -23,94 +31,127 @@ def log_probabilities(X: Array, coefficients: Array) -> Array:
     Returns
     -------
     array of shape (…, rows, classes)
+        In memory the rows are last, along which all that follows is quick.
     """
     xp = namespace(X)
-    scores = xp.matmul(X, xp.matrix_transpose(coefficients))
-    return log_softmax(xp.concat([scores, xp.zeros_like(scores[..., :1])], axis=-1))
+    flat = xp.reshape(coefficients, (-1, coefficients.shape[-1]))
+    scores = xp.reshape(xp.matmul(flat, xp.matrix_transpose(X)), (*coefficients.shape[:-1], X.shape[0]))
+    if coefficients.shape[-2] == 1:
+        zero = xp.zeros_like(scores)
+        beyond = xp.log1p(xp.exp(-xp.abs(scores)))
+        both = xp.concat([xp.minimum(scores, zero) - beyond, -xp.maximum(scores, zero) - beyond], axis=-2)
+        return xp.matrix_transpose(both)
+    scores = xp.concat([scores, xp.zeros_like(scores[..., :1, :])], axis=-2)
+    return log_softmax(xp.matrix_transpose(scores))
 
 
 def objective(X: Array, targets: Array, weight: Array, coefficients: Array, ridge: float) -> Array:
-    """Σ w Σ_i t_i log g_i − ridge/2 · |coefficients|²."""
-    xp = namespace(X)
-    fit = xp.sum(weight[:, None] * targets * log_probabilities(X, coefficients))
-    return fit - 0.5 * ridge * xp.sum(coefficients**2)
+    """Σ w Σ_i t_i log g_i − ridge/2 · |coefficients|², shape (…).
+
+    Parameters
+    ----------
+    X : array of shape (rows, columns)
+        Inputs.
+    targets : array of shape (…, rows, classes)
+        Soft targets.
+    weight : array of shape (…, rows)
+        Weights.
+    coefficients : array of shape (…, classes − 1, columns)
+        Of all classes but the last.
+    ridge : float
+        The penalty.
+    """
+    return _objective(targets, weight, coefficients, log_probabilities(X, coefficients), ridge)
 
 
 def gradient(X: Array, targets: Array, weight: Array, coefficients: Array, ridge: float) -> Array:
-    """The derivative of `objective`, shape (classes − 1, columns)."""
-    xp = namespace(X)
-    off = weight[:, None] * (targets - xp.exp(log_probabilities(X, coefficients)) * xp.sum(targets, axis=-1)[:, None])
-    return xp.matmul(xp.matrix_transpose(off[:, :-1]), X) - ridge * coefficients
+    """The derivative of `objective`, shape (…, classes − 1, columns)."""
+    shares = namespace(X).exp(log_probabilities(X, coefficients))
+    return _gradient(X, targets, weight, coefficients, shares, ridge)
 
 
 def negative_hessian(X: Array, targets: Array, weight: Array, coefficients: Array, ridge: float) -> Array:
     """Minus the second derivative of `objective`, of the coefficients row by row."""
-    xp = namespace(X)
-    classes, columns = coefficients.shape
-    shares = xp.exp(log_probabilities(X, coefficients))
-    weight = weight * xp.sum(targets, axis=-1)
-    rows = []
-    for i in range(classes):
-        blocks = []
-        for j in range(classes):
-            of_pair = shares[:, i] * ((1.0 if i == j else 0.0) - shares[:, j])
-            blocks.append(weighted_gram(X, weight * of_pair))
-        rows.append(xp.concat(blocks, axis=1))
-    return xp.concat(rows, axis=0) + ridge * eye_like(X, classes * columns)
+    shares = namespace(X).exp(log_probabilities(X, coefficients))
+    return _negative_hessian(X, targets, weight, shares, ridge)
 
 
-def fit_newton(X: Array, targets: Array, weight: Array, start: Array, ridge: float, steps: int) -> Array:
+def fit_newton(
+    X: Array, targets: Array, weight: Array, start: Array, ridge: float, steps: int, free: Array | None = None
+) -> Array:
     """Coefficients by Newton's method, which is IRLS here; none of its steps lowers the objective.
 
     Parameters
     ----------
     X, targets, weight : array
-        Inputs (rows, columns), soft targets (rows, classes) and weights (rows,).
-    start : array of shape (classes − 1, columns)
+        Inputs, soft targets and weights, as for `objective`.
+    start : array of shape (…, classes − 1, columns)
         Where to begin.
     ridge : float
         The penalty.
     steps : int
         The most steps.
+    free : array of shape (…, columns), optional
+        1 for columns whose coefficients are fitted, 0 for those that keep theirs.
     """
     xp = namespace(X)
-    best = start
-    value = float(objective(X, targets, weight, best, ridge))
-    for _ in range(min(steps, MOST_NEWTON_STEPS)):
-        slope = gradient(X, targets, weight, best, ridge)
-        curvature = negative_hessian(X, targets, weight, best, ridge)
-        step = xp.reshape(solve_positive(curvature, xp.reshape(slope, (-1, 1))), best.shape)
-        # Where weights are all but hard the quadratic model reaches too far.
-        length = 1.0
-        for _ in range(MOST_HALVINGS):
-            candidate = best + length * step
-            found = float(objective(X, targets, weight, candidate, ridge))
-            if found >= value:
-                break
-            length /= 2
-        else:
-            return best
-        gained, best, value = found - value, candidate, found
-        if gained <= ENOUGH * (abs(value) + ENOUGH):
-            break
-    return best
+
+    def value(coefficients: Array) -> tuple[Array, Array]:
+        log_shares = log_probabilities(X, coefficients)
+        return _objective(targets, weight, coefficients, log_shares, ridge), log_shares
+
+    def derivatives(coefficients: Array, log_shares: Array) -> tuple[Array, Array]:
+        shares = xp.exp(log_shares)
+        slope = _gradient(X, targets, weight, coefficients, shares, ridge)
+        curvature = _negative_hessian(X, targets, weight, shares, ridge)
+        if free is None:
+            return slope, curvature
+        each = xp.broadcast_to(free[..., None, :], slope.shape)
+        return slope * each, restricted(curvature, xp.reshape(each, curvature.shape[:-1]))
+
+    return maximised(start, value, derivatives, steps)
 
 
-def fit_least_squares(X: Array, targets: Array, weight: Array, ridge: float, least: float = 1e-6) -> Array:
+def fit_least_squares(
+    X: Array, targets: Array, weight: Array, ridge: float, free: Array | None = None, least: float = 1e-6
+) -> Array:
     """Coefficients by one weighted least squares of the log odds of the targets against the last class.
 
     Algorithm 2: the targets ln h stand for the linear predictors. Targets below `least` count as that, as ln 0 has no
-    least squares.
+    least squares. Columns that are not `free` have coefficients 0.
     """
     xp = namespace(X)
-    known = xp.log(xp.where(targets > least, targets, xp.ones_like(targets) * least))
-    odds = known[:, :-1] - known[:, -1:]
+    known = xp.log(xp.maximum(targets, xp.ones_like(targets) * least))
+    odds = known[..., :-1] - known[..., -1:]
     matrix = weighted_gram(X, weight) + ridge * eye_like(X, X.shape[1])
-    right = xp.matmul(xp.matrix_transpose(X), weight[:, None] * odds)
+    right = weighted_cross(X, odds, weight)
+    if free is not None:
+        matrix, right = restricted(matrix, free), right * free[..., None]
     return xp.matrix_transpose(solve_positive(matrix, right))
 
 
-def no_coefficients(X: Array, classes: int, nodes: int | None = None) -> Array:
-    """Coefficients that make all classes equally likely."""
-    shape = (classes - 1, X.shape[1])
-    return zeros_like_shape(X, *shape) if nodes is None else zeros_like_shape(X, nodes, *shape)
+def _objective(targets: Array, weight: Array, coefficients: Array, log_shares: Array, ridge: float) -> Array:
+    xp = namespace(targets)
+    fit = xp.sum(weight * xp.sum(targets * log_shares, axis=-1), axis=-1)
+    return fit - 0.5 * ridge * xp.sum(coefficients**2, axis=(-2, -1))
+
+
+def _gradient(X: Array, targets: Array, weight: Array, coefficients: Array, shares: Array, ridge: float) -> Array:
+    xp = namespace(X)
+    off = targets - shares * xp.sum(targets, axis=-1, keepdims=True)
+    return xp.matrix_transpose(weighted_cross(X, off[..., :-1], weight)) - ridge * coefficients
+
+
+def _negative_hessian(X: Array, targets: Array, weight: Array, shares: Array, ridge: float) -> Array:
+    xp = namespace(X)
+    classes, columns = shares.shape[-1] - 1, X.shape[1]
+    weight = weight * xp.sum(targets, axis=-1)
+    shares = xp.matrix_transpose(shares)[..., :-1, :]
+    rows = []
+    for i in range(classes):
+        of_pairs = -shares[..., i : i + 1, :] * shares
+        own = of_pairs[..., i : i + 1, :] + shares[..., i : i + 1, :]
+        of_pairs = xp.concat([of_pairs[..., :i, :], own, of_pairs[..., i + 1 :, :]], axis=-2)
+        blocks = weighted_gram(X, weight[..., None, :] * of_pairs)
+        rows.append(xp.concat([blocks[..., j, :, :] for j in range(classes)], axis=-1))
+    return xp.concat(rows, axis=-2) + ridge * eye_like(X, classes * columns)

@@ -8,6 +8,9 @@ import array_api_compat
 import numpy as np
 
 Array = Any
+# How many numbers are worked on at a time, where an operation would need many times the memory of the data: what a
+# processor's cache holds.
+BLOCK = 1 << 17
 
 
 def namespace(*arrays: Array) -> Any:
@@ -17,11 +20,7 @@ def namespace(*arrays: Array) -> Any:
 
 def log_sum_exp(values: Array) -> Array:
     """log Σ exp over the last axis."""
-    xp = namespace(values)
-    largest = xp.max(values, axis=-1, keepdims=True)
-    # Where all are −∞ so is the sum.
-    largest = xp.where(xp.isfinite(largest), largest, xp.zeros_like(largest))
-    return xp.log(xp.sum(xp.exp(values - largest), axis=-1)) + xp.squeeze(largest, axis=-1)
+    return normalised(values)[1]
 
 
 def log_softmax(values: Array) -> Array:
@@ -29,23 +28,94 @@ def log_softmax(values: Array) -> Array:
     return values - log_sum_exp(values)[..., None]
 
 
+def normalised(values: Array) -> tuple[Array, Array]:
+    """exp(values), normalised over the last axis, and the logarithm of what it was divided by."""
+    xp = namespace(values)
+    largest = xp.max(values, axis=-1, keepdims=True)
+    # Where all are −∞ so is the sum.
+    largest = xp.where(xp.isfinite(largest), largest, xp.zeros_like(largest))
+    relative = xp.exp(values - largest)
+    total = xp.sum(relative, axis=-1, keepdims=True)
+    return relative / total, xp.squeeze(xp.log(total) + largest, axis=-1)
+
+
 def solve_positive(matrix: Array, right: Array) -> Array:
-    """The solution of a system whose matrix is positive definite but for rounding.
+    """The solutions of systems whose matrices are positive definite but for rounding.
 
     A matrix that is singular to working precision, such as that of an expert with hardly any weight, gets a diagonal of
     1e-10 of its largest entry.
     """
     xp = namespace(matrix, right)
-    size = matrix.shape[-1]
-    largest = xp.max(xp.abs(matrix))
+    largest = xp.max(xp.abs(matrix), axis=(-2, -1), keepdims=True)
     jitter = xp.where(largest > 0, largest * 1e-10, xp.ones_like(largest))
-    return xp.linalg.solve(matrix + jitter * xp.eye(size, dtype=matrix.dtype, device=_device(matrix)), right)
+    return xp.linalg.solve(matrix + jitter * eye_like(matrix, matrix.shape[-1]), right)
 
 
 def weighted_gram(X: Array, weight: Array) -> Array:
-    """X'WX."""
+    """X'WX for one or many sets of weights, shape (…, columns, columns).
+
+    The products of all pairs of columns are made once for all sets, in blocks of rows, so that what is left is one
+    product of matrices.
+
+    Parameters
+    ----------
+    X : array of shape (rows, columns)
+        The rows.
+    weight : array of shape (…, rows)
+        Their weights.
+    """
     xp = namespace(X)
-    return xp.matmul(xp.matrix_transpose(X), X * weight[:, None])
+    rows, columns = X.shape
+    pairs = [(i, j) for i in range(columns) for j in range(i, columns)]
+    place = {pair: number for number, pair in enumerate(pairs)}
+    first, second = (_index(X, side) for side in zip(*pairs, strict=True))
+    sets = xp.reshape(weight, (-1, rows))
+    total = zeros_like_shape(X, sets.shape[0], len(pairs))
+    length = max(1, BLOCK // len(pairs))
+    for begin in range(0, rows, length):
+        end = min(begin + length, rows)
+        block = xp.matrix_transpose(X[begin:end, :])
+        products = xp.take(block, first, axis=0) * xp.take(block, second, axis=0)
+        total = total + xp.matmul(sets[:, begin:end], xp.matrix_transpose(products))
+    whole = [place[min(i, j), max(i, j)] for i in range(columns) for j in range(columns)]
+    return xp.reshape(xp.take(total, _index(X, whole), axis=1), (*weight.shape[:-1], columns, columns))
+
+
+def weighted_cross(X: Array, Y: Array, weight: Array) -> Array:
+    """X'WY for one or many sets of weights and outputs, shape (…, columns, outputs).
+
+    Parameters
+    ----------
+    X : array of shape (rows, columns)
+        The rows.
+    Y : array of shape (…, rows, outputs) or (rows, outputs)
+        Their outputs.
+    weight : array of shape (…, rows)
+        Their weights.
+    """
+    xp = namespace(X)
+    weighted = weight[..., None, :] * xp.matrix_transpose(Y)
+    sums = xp.matmul(xp.reshape(weighted, (-1, X.shape[0])), X)
+    return xp.matrix_transpose(xp.reshape(sums, (*weighted.shape[:-1], X.shape[1])))
+
+
+def restricted(matrix: Array, free: Array) -> Array:
+    """Matrices of which only the rows and columns that are free are left; of the others the identity's.
+
+    Parameters
+    ----------
+    matrix : array of shape (…, size, size)
+        Of a system.
+    free : array of shape (…, size)
+        1 for the unknowns that are free, 0 for those that the system leaves at 0.
+    """
+    identity = eye_like(matrix, matrix.shape[-1])
+    return matrix * free[..., :, None] * free[..., None, :] + identity * (1 - free)[..., None, :]
+
+
+def _index(array: Array, places: Any) -> Array:
+    xp = namespace(array)
+    return xp.asarray(list(places), dtype=xp.int64, device=_device(array))
 
 
 def _device(array: Array) -> Any:

@@ -9,7 +9,7 @@ import numpy as np
 
 from .experts import Experts
 from .logit import log_probabilities
-from .numeric import Array, log_sum_exp, namespace, to_numpy
+from .numeric import Array, log_sum_exp, namespace, normalised, to_numpy
 
 
 @dataclass(frozen=True)
@@ -132,9 +132,8 @@ def decide(log_gates: list[Array], log_density: Array) -> Responsibilities:
     branch: list[Array] = []
     for log_gate in reversed(log_gates):
         of_children = xp.permute_dims(xp.reshape(below, (log_gate.shape[0], -1, rows)), (0, 2, 1))
-        joint = log_gate + of_children
-        below = log_sum_exp(joint)
-        branch.insert(0, xp.exp(joint - below[..., None]))
+        share, below = normalised(log_gate + of_children)
+        branch.insert(0, share)
     return Responsibilities(branch, _down(branch, below), below[0, :])
 
 
