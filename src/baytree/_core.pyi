@@ -464,3 +464,55 @@ class SubsetChain(_Tempered):
     def restore_rung(self, rung: int, position: SubsetPosition) -> None: ...
 
 def enumerate_subsets(problem: SubsetProblem, most: int, quantiles: np.ndarray, seed: int = 0) -> dict[str, Any]: ...
+def polya_gamma(tilt: float, stream: Stream) -> float: ...
+
+class ExpertKind(Enum):
+    linear = 0
+    constant = 1
+    classes = 2
+
+class HMEWrong(Enum):
+    nothing = 0
+    tilt = 1
+    offset = 2
+    freedom = 3
+    decisions = 4
+    slice = 5
+
+class HMEProblem:
+    def __init__(
+        self,
+        inputs: np.ndarray,
+        outputs: np.ndarray,
+        depth: int,
+        branching: int,
+        experts: ExpertKind,
+        gate_sd: float,
+        sd: float,
+        nu: float,
+        scale: Sequence[float],
+    ) -> None: ...
+
+class HMEPosition:
+    stream: int
+    steps: int
+    leaf: list[int]
+    gates: list[float]
+    coefficients: list[float]
+    variance: list[float]
+    def __init__(self) -> None: ...
+
+class HMEChain(_Tempered):
+    def __init__(
+        self,
+        problem: HMEProblem,
+        power: float,
+        tempering: Tempering,
+        seed: int,
+        number: int,
+        wrong: HMEWrong = HMEWrong.nothing,
+    ) -> None: ...
+    def begin(self, gates: np.ndarray, coefficients: np.ndarray, variance: np.ndarray) -> None: ...
+    def take(self) -> dict[str, np.ndarray]: ...
+    def rung_position(self, rung: int = 0) -> HMEPosition: ...
+    def restore_rung(self, rung: int, position: HMEPosition) -> None: ...

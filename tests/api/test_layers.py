@@ -51,6 +51,9 @@ CORE_LAYERS = [
         "slp/term",
         "bart/large_pages",
         "subset/evidence",
+        "hme/normal_system",
+        "hme/polya_gamma",
+        "hme/problem",
         "slp/characters",
         "slp/operators",
         "slp/builtins",
@@ -58,10 +61,10 @@ CORE_LAYERS = [
         "slp/data",
         "slp/spelling",
     },
-    {"tree", "slp/problem", "slp/cell", "slp/chance", "subset/problem"},
-    {"partition", "forest", "slp/lexer", "bart/soft_gate", "subset/factor"},
+    {"tree", "slp/problem", "slp/cell", "slp/chance", "subset/problem", "hme/logit"},
+    {"partition", "forest", "slp/lexer", "bart/soft_gate", "subset/factor", "hme/experts"},
     {"admissible", "draws", "monotone", "leaf/categorical", "leaf/gaussian", "slp/parser"}
-    | {"bart/sum_trees", "subset/coefficients"}
+    | {"bart/sum_trees", "subset/coefficients", "hme/chain"}
     | {"bart/soft_shares"},
     {"subset/chain", "subset/enumeration"}
     | {"knowledge", "slp/program", "slp/arithmetic", "slp/writer", "slp/store", "bart/code_block"}
