@@ -10,10 +10,11 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .errors import InputError, require_prob, unknown_choice
-from .hme.fitting import Fitted, fit, learn_rows
+from .hme.fitting import ON_ANY_ARRAYS, Fitted, fit, learn_rows
 from .hme.inputs import Inputs
 from .hme.mixture_quantiles import quantile
 from .hme.model import HME, RIDGE
+from .hme.numeric import device, floating, is_foreign, local, namespace, to_kind_of, to_numpy
 from .hme.outputs import OF_CLASSES, OF_NUMBERS, Outputs, design_of_outputs, indicators_of, numbers_of
 from .hme.pictured import Pictured
 from .hme.soft_tree import SoftTree
@@ -84,7 +85,8 @@ class _HME(Pictured, BaseEstimator):
         ----------
         X : frame or array-like of shape (rows, columns)
             Numbers, booleans, strings or categories. Where values are missing, the mean takes their place and an
-            indicator of that is one more input.
+            indicator of that is one more input. On an array of PyTorch, CuPy or JAX, EM computes with such arrays, in
+            their precision and on their device, and predictions for such an X are of its kind.
         y : array-like of shape (rows,), or for numbers (rows, outputs)
             The response.
         sample_weight : array-like of shape (rows,), optional
@@ -97,12 +99,16 @@ class _HME(Pictured, BaseEstimator):
         if self.expert not in self._experts:
             raise unknown_choice("expert", self.expert, self._experts)
         model = HME(**{name: getattr(self, name) for name in HME.__dataclass_fields__} | other)
-        design = design_of_outputs(X, y, self._task, sample_weight, self.categorical_features)
-        validate_data(self, X, skip_check_array=True)
+        table = local(X)
+        design = design_of_outputs(table, local(y), self._task, local(sample_weight), self.categorical_features)
+        validate_data(self, table, skip_check_array=True)
         self._describe(design)
         self._model = model = model.resolve(design)
         self.inputs_, self.outputs_ = Inputs.of(design), Outputs.of(design, model.expert)
         rows = model.rows(design, self.inputs_, self.outputs_)
+        if is_foreign(X) and model.method in ON_ANY_ARRAYS:
+            inputs, outputs, weight = (to_kind_of(floating(X), each) for each in rows)
+            rows = inputs, outputs, weight
         return self._keep(fit(model, rows, self.inputs_, np.random.default_rng(self._seed())))
 
     def _describe(self, design: LinearDesign) -> None:
@@ -126,14 +132,20 @@ class _HME(Pictured, BaseEstimator):
 
     def _inputs(self, X: Any) -> np.ndarray:
         self._require_fitted()
+        X = local(X)
         table_of(X)  # first, as its errors about the shape say more
         validate_data(self, X, reset=False, skip_check_array=True)
         return self.inputs_.matrix(X)
 
+    def _inputs_of_tree(self, X: Any) -> Any:
+        """Inputs as arrays of the kind on which the tree was fitted."""
+        inputs = self._inputs(X)
+        return to_kind_of(self.tree_.experts.coefficients, inputs)
+
     def _rows(self, X: Any, y: Any, sample_weight: Any) -> tuple[np.ndarray, Any, np.ndarray]:
         inputs = self._inputs(X)
-        weight = np.ones(len(inputs)) if sample_weight is None else numbers_of(sample_weight)[:, 0]
-        outputs = None if y is None else self._outputs(y)
+        weight = np.ones(len(inputs)) if sample_weight is None else numbers_of(local(sample_weight))[:, 0]
+        outputs = None if y is None else self._outputs(local(y))
         for name, values in (("y", outputs), ("sample_weight", weight)):
             if values is not None and len(values) != len(inputs):
                 raise InputError(
@@ -152,8 +164,8 @@ class _HME(Pictured, BaseEstimator):
 
     def responsibilities(self, X: Any) -> np.ndarray:
         """P(leaf | x) of each row, shape (rows, leaves)."""
-        inputs = self._inputs(X)
-        return np.exp(self.tree_.log_paths(inputs)).T
+        inputs = self._inputs_of_tree(X)
+        return _like(X, np.exp(to_numpy(self.tree_.log_paths(inputs))).T)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -255,18 +267,19 @@ class HMERegressor(RegressorMixin, _HME):
         prob : float
             The probability of the interval.
         """
-        inputs = self._inputs(X)
+        inputs = self._inputs_of_tree(X)
         if kind not in KINDS:
             raise unknown_choice("kind of prediction", kind, KINDS)
         require_prob(prob)
         if kind == "mean":
-            found = self.outputs_.original(self.tree_.means(inputs))
+            found = self.outputs_.original(to_numpy(self.tree_.means(inputs)))
         elif kind == "sd":
-            found = np.sqrt(self.tree_.variances(inputs)) * self.outputs_.scale
+            found = np.sqrt(to_numpy(self.tree_.variances(inputs))) * self.outputs_.scale
         else:
-            ends = [quantile(self.tree_, inputs, share) for share in ((1 - prob) / 2, (1 + prob) / 2)]
+            tree, inputs = self.tree_.to_numpy(), to_numpy(inputs)
+            ends = [quantile(tree, inputs, share) for share in ((1 - prob) / 2, (1 + prob) / 2)]
             found = np.stack([self.outputs_.original(end) for end in ends], axis=-1)
-        return found[:, 0] if self._one_output else found
+        return _like(X, found[:, 0] if self._one_output else found)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -337,13 +350,23 @@ class HMEClassifier(ClassifierMixin, _HME):
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """Class probabilities of each row, shape (rows, classes)."""
-        inputs = self._inputs(X)
-        return self.tree_.means(inputs)
+        return _like(X, self._probabilities(X))
 
     def predict(self, X: Any) -> np.ndarray:
-        """The most probable class of each row."""
-        best = self.predict_proba(X).argmax(axis=1)
-        return self.classes_[best]
+        """The most probable class of each row; of an X that is no NumPy array likewise, if classes are numbers."""
+        share = self._probabilities(X)
+        best = self.classes_[share.argmax(axis=1)]
+        if is_foreign(X) and best.dtype.kind in "iufb":
+            return namespace(X).asarray(best, device=device(X))
+        return best
+
+    def _probabilities(self, X: Any) -> np.ndarray:
+        return to_numpy(self.tree_.means(self._inputs_of_tree(X)))
 
 
 KINDS = ("mean", "sd", "predictive_interval")
+
+
+def _like(X: Any, values: np.ndarray) -> Any:
+    """Values as an array of the kind and on the device of X, where it is one."""
+    return to_kind_of(floating(X), values) if is_foreign(X) else values

@@ -10,16 +10,14 @@ import math
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-import numpy as np
-
 from .logit import fit_newton, log_probabilities
 from .newton import maximised
 from .numeric import (
     Array,
     eye_like,
+    log_gamma,
     namespace,
     solve_positive,
-    to_kind_of,
     weighted_cross,
     weighted_gram,
     zeros_like_shape,
@@ -295,13 +293,6 @@ def _residuals(X: Array, Y: Array, coefficients: Array, variance: Array) -> Arra
     flat = xp.reshape(both, (leaves * outputs, columns + outputs))
     off = xp.matmul(flat, xp.matrix_transpose(xp.concat([X, Y], axis=1)))
     return xp.reshape(off, (leaves, outputs, X.shape[0]))
-
-
-def log_gamma(values: Array) -> Array:
-    """log Γ, which the array API lacks: by SciPy, and back."""
-    from scipy.special import gammaln
-
-    return to_kind_of(values, gammaln(np.asarray(values)))
 
 
 def first_experts(family: str, X: Array, Y: Array, weight: Array, leaves: int) -> Experts:

@@ -13,6 +13,7 @@ from ..words import counted
 from . import em, online, start
 from .inputs import Inputs
 from .model import HME, Rows
+from .numeric import index, namespace, to_numpy
 from .soft_tree import SoftTree
 
 
@@ -45,8 +46,8 @@ def fit(model: HME, rows: Rows, inputs: Inputs, generator: np.random.Generator) 
     ----------
     model : HME
         What to fit, resolved.
-    rows : tuple of numpy.ndarray
-        Inputs, outputs and weights.
+    rows : tuple of array
+        Inputs, outputs and weights; of NumPy but for methods `ON_ANY_ARRAYS`.
     inputs : Inputs
         How rows of the table became inputs.
     generator : numpy.random.Generator
@@ -56,7 +57,7 @@ def fit(model: HME, rows: Rows, inputs: Inputs, generator: np.random.Generator) 
 
 
 def _by_em(model: HME, rows: Rows, inputs: Inputs, generator: np.random.Generator) -> Fitted:
-    kept, held_out = _divided(model, len(rows[0]), generator)
+    kept, held_out = _divided(model, rows[0].shape[0], generator)
     learned, other = _some(rows, kept), _some(rows, held_out) if len(held_out) else None
     settings = em.Settings(
         algorithm="em2" if model.method == "em2" else "em",
@@ -109,6 +110,10 @@ BY_METHOD: dict[str, Callable[[HME, Rows, Inputs, np.random.Generator], Fitted]]
 }
 
 
+# The methods that are written within the array API.
+ON_ANY_ARRAYS = ("em", "em2")
+
+
 def beginnings(model: HME, rows: Rows, inputs: Inputs, generator: np.random.Generator) -> Iterator[SoftTree]:
     """The trees at which a fit begins: several random ones, or one from the splits of a decision tree."""
     if model.init == "random" or model.depth == 0:
@@ -126,7 +131,7 @@ def _hard_tree(model: HME, rows: Rows, generator: np.random.Generator) -> Any:
     """A decision tree of scikit-learn for the same rows."""
     from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-    X, Y, weight = rows
+    X, Y, weight = (to_numpy(each) for each in rows)
     options = {
         "max_depth": int(model.depth),
         # A leaf has at least the weight of five rows.
@@ -139,8 +144,10 @@ def _hard_tree(model: HME, rows: Rows, generator: np.random.Generator) -> Any:
 
 
 def _some(rows: Rows, which: np.ndarray) -> Rows:
-    X, Y, weight = rows
-    return X[which], Y[which], weight[which]
+    xp = namespace(*rows)
+    places = index(rows[0], which)
+    X, Y, weight = (xp.take(each, places, axis=0) for each in rows)
+    return X, Y, weight
 
 
 def _divided(model: HME, rows: int, generator: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:

@@ -10,6 +10,7 @@ from .deviance_tree import DevianceTree, deviance_tree
 from .gate_directions import GateDirections, gate_directions
 from .histogram_tree import BINS, HistogramTree, histogram_tree
 from .inputs import Inputs
+from .numeric import local
 from .outputs import Outputs
 from .plane import GRID, ResponsibilityPlane, responsibility_plane
 from .soft_tree import SoftTree
@@ -78,7 +79,8 @@ class Pictured:
             Values of each.
         """
         self._rows(X, None, None)
-        return responsibility_plane(self.tree_.to_numpy(), self.inputs_, self.inputs_.schema.encode(X), columns, grid)
+        matrix = self.inputs_.schema.encode(local(X))
+        return responsibility_plane(self.tree_.to_numpy(), self.inputs_, matrix, columns, grid)
 
     @property
     def _ridge(self) -> float:
