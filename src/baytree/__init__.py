@@ -13,6 +13,8 @@ from .data import Design, make_design, read
 from .edit_tree import EditTree
 from .errors import FileError, InputError, InterruptedSampling
 from .families import load
+from .hme.model import HME
+from .hme.posterior import HMEPosterior
 from .knowledge import (
     Box,
     Forbid,
@@ -57,6 +59,7 @@ __version__ = version("baytree")
 __all__ = [
     "BART",
     "CART",
+    "HME",
     "BARTClassifier",
     "BARTPosterior",
     "BARTRegressor",
@@ -74,6 +77,7 @@ __all__ = [
     "Gaussian",
     "GrowTree",
     "HMEClassifier",
+    "HMEPosterior",
     "HMERegressor",
     "HyperG",
     "HyperGN",

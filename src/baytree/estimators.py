@@ -37,10 +37,14 @@ class Estimator(BaseEstimator):
         return int(check_random_state(self.random_state).randint(2**31))
 
     def _predict(self, X: Any, kind: str, prob: float, **more: Any) -> np.ndarray:
+        return self._fitted_to(X).predict(X, kind, prob, **more)
+
+    def _fitted_to(self, X: Any) -> Any:
+        """The posterior, which new rows have the columns for."""
         check_is_fitted(self)
         table_of(X)  # first, as its errors about the shape say more
         validate_data(self, X, reset=False, skip_check_array=True)
-        return self.posterior_.predict(X, kind, prob, **more)
+        return self.posterior_
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -11,6 +11,8 @@ from .bart_posterior import BARTPosterior
 from .data import AnyDesign, Schema, require_design
 from .diagnostics import Diagnostics
 from .errors import FileError, InputError
+from .hme.model import HME
+from .hme.posterior import HMEPosterior
 from .models import CART
 from .plan import Plan
 from .posterior import Posterior
@@ -19,25 +21,28 @@ from .subset.design import LinearSchema
 from .subset.model import Subset, require_linear
 from .subset.posterior import SubsetPosterior
 
-Model = CART | BART | Subset
-AnyPosterior = Posterior | BARTPosterior | SubsetPosterior
+Model = CART | BART | Subset | HME
+AnyPosterior = Posterior | BARTPosterior | SubsetPosterior | HMEPosterior
 
 FAMILIES: dict[str, tuple[type[Model], type[AnyPosterior]]] = {
     "cart": (CART, Posterior),
     "bart": (BART, BARTPosterior),
     "subset": (Subset, SubsetPosterior),
+    "hme": (HME, HMEPosterior),
 }
+# The families that take a table as a matrix of numbers.
+LINEAR = (Subset, HME)
 
 
 def require_model(model: Any) -> None:
     """Raise InputError for anything but a model."""
-    if not isinstance(model, (CART, BART, Subset)):
-        raise InputError(f"model={model!r} is not a model; give a CART, a BART or a Subset")
+    if not isinstance(model, Model):
+        raise InputError(f"model={model!r} is not a model; give a CART, a BART, a Subset or an HME")
 
 
 def require_design_of(model: Model, design: AnyDesign) -> None:
     """Raise InputError for anything but a design of the kind that a model takes."""
-    if isinstance(model, Subset):
+    if isinstance(model, LINEAR):
         require_linear(design)
     else:
         require_design(design)
@@ -84,5 +89,5 @@ def read_header(reader: ModelReader) -> tuple[Model, Schema | LinearSchema, Plan
     if record["family"] not in FAMILIES:
         raise FileError(f"{reader.path}: a model of the family {record['family']!r}, which this baytree does not know")
     model, _ = FAMILIES[record["family"]]
-    schema: type[Schema | LinearSchema] = LinearSchema if model is Subset else Schema
+    schema: type[Schema | LinearSchema] = LinearSchema if model in LINEAR else Schema
     return model.from_dict(record), schema.from_dict(header["schema"]), Plan(**header["plan"])

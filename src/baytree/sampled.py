@@ -61,6 +61,11 @@ class Sampled:
         """Number of draws of each chain."""
         raise NotImplementedError
 
+    @property
+    def has_chains(self) -> bool:
+        """Whether the draws come from chains, which can go on."""
+        return True
+
     def part(self, chain: int, begin: int, end: int) -> Part:
         """Draws begin … end of one chain, with the trees that are new in them."""
         raise NotImplementedError

@@ -18,7 +18,9 @@ from .bart_model import BART
 from .bart_posterior import BARTPosterior
 from .data import AnyDesign, Design
 from .errors import FileError, InputError, InterruptedSampling, is_number, require_whole, seed_of
-from .families import AnyPosterior, Model, posterior_type, read_header, require_design_of, require_model
+from .families import LINEAR, AnyPosterior, Model, posterior_type, read_header, require_design_of, require_model
+from .hme.model import BY_CHAINS, HME
+from .hme.posterior import HMEPosterior, fit_posterior
 from .models import CART, move_to
 from .plan import Plan, model_header
 from .posterior import Posterior
@@ -42,6 +44,8 @@ def sample(model: CART, design: Design, **options: Any) -> Posterior: ...
 def sample(model: BART, design: Design, **options: Any) -> BARTPosterior: ...
 @overload
 def sample(model: Subset, design: LinearDesign, **options: Any) -> SubsetPosterior: ...
+@overload
+def sample(model: HME, design: LinearDesign, **options: Any) -> HMEPosterior: ...
 @overload
 def sample(model: Model, design: AnyDesign, **options: Any) -> AnyPosterior: ...
 def sample(  # type: ignore[misc]
@@ -118,8 +122,12 @@ def sample(  # type: ignore[misc]
         **vars(tempering),
         offset=design.offset is not None,
     )
-    if isinstance(model, Subset) and model.method == "enumerate":
-        return _enumerated(model, design, plan, start, checkpoint)
+    if (found := _without_chains(model, design, plan)) is not None:
+        if start is not None:
+            raise InputError("only a chain over single trees can start at a tree; leave start out")
+        if checkpoint is not None:
+            found.save(checkpoint)
+        return found
     run = _Run(model, design, plan, threads, progress)
     if start is not None:
         run.start_at(start)
@@ -128,20 +136,13 @@ def sample(  # type: ignore[misc]
     return run.complete()
 
 
-def _enumerated(
-    model: Subset, design: LinearDesign, plan: Plan, start: Any, checkpoint: str | os.PathLike[str] | None
-) -> SubsetPosterior:
-    """The posterior of a linear model whose subsets are all looked at."""
-    if start is not None:
-        raise InputError("only a chain over single trees can start at a tree; leave start out")
-    posterior = enumerate_models(model, design, plan, training_rows(design))
-    if checkpoint is not None:
-        posterior.save(checkpoint)
-    return posterior
-
-
-def _is_enumerated(posterior: AnyPosterior) -> bool:
-    return isinstance(posterior, SubsetPosterior) and posterior.enumerated is not None
+def _without_chains(model: Model, design: AnyDesign, plan: Plan) -> AnyPosterior | None:
+    """The posterior of a model whose method needs no chains; None where it does."""
+    if isinstance(model, Subset) and model.method == "enumerate":
+        return enumerate_models(model, design, plan, training_rows(design))  # type: ignore[arg-type]
+    if isinstance(model, HME) and model.method not in BY_CHAINS:
+        return fit_posterior(model, design, plan, training_rows(design))  # type: ignore[arg-type]
+    return None
 
 
 def extend(
@@ -162,8 +163,10 @@ def extend(
     """
     require_design_of(posterior.model, design)
     require_whole("draws", draws, 1)
-    if _is_enumerated(posterior):
-        raise InputError("all models were enumerated, and draws are independent: sample anew with more draws")
+    if not posterior.has_chains:
+        raise InputError(
+            f"method={posterior.model.method!r} has no chains that could go on: sample anew"  # type: ignore[union-attr]
+        )
     plan = replace(posterior.plan, draws=posterior.draws + int(draws))
     run = _Run(posterior.model, design, plan, threads, progress)
     parts = [[posterior.part(chain, 0, posterior.draws)] for chain in range(posterior.chains)]
@@ -206,7 +209,7 @@ def converge(
     """
     require_design_of(posterior.model, design)
     require_time_limit(time_limit)
-    if _is_enumerated(posterior):
+    if not posterior.has_chains:
         return posterior
     deadline = time.monotonic() + float(time_limit)
     with _Interrupt() as interrupt:
@@ -277,7 +280,7 @@ class _Run:
         if threads is not None:
             require_whole("threads", threads, 1)
         if plan.data != design.fingerprint():
-            same = "interactions" if isinstance(model, Subset) else "max_cuts"
+            same = "interactions" if isinstance(model, LINEAR) else "max_cuts"
             raise InputError(
                 f"these are not the data that the draws came from; give the same table, with the same {same}"
             )

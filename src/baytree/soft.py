@@ -5,21 +5,21 @@ from __future__ import annotations
 from typing import Any, Literal
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
-from sklearn.utils import check_random_state
+from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from .errors import InputError, require_prob, unknown_choice
-from .hme.fitting import ON_ANY_ARRAYS, Fitted, fit, learn_rows
-from .hme.inputs import Inputs
-from .hme.mixture_quantiles import quantile
+from .agreement import training_rows
+from .errors import InputError, seed_of, unknown_choice
+from .estimators import Estimator
+from .hme.fitting import Fitted, fit, learn_rows
 from .hme.model import HME, RIDGE
-from .hme.numeric import device, floating, is_foreign, local, namespace, to_kind_of, to_numpy
-from .hme.outputs import OF_CLASSES, OF_NUMBERS, Outputs, design_of_outputs, indicators_of, numbers_of
+from .hme.numeric import device, floating, is_foreign, local, namespace, to_kind_of
+from .hme.outputs import OF_CLASSES, OF_NUMBERS, design_of_outputs, indicators_of, numbers_of
 from .hme.pictured import Pictured
+from .hme.posterior import HMEPosterior, posterior_of
 from .hme.soft_tree import SoftTree
+from .plan import Plan
 from .subset.design import LinearDesign
-from .tables import table_of
 
 _PARAMETERS = """
     Parameters
@@ -59,8 +59,10 @@ _PARAMETERS = """
 
     Attributes
     ----------
+    posterior_ : HMEPosterior
+        The trees: prediction, pictures, files.
     tree_ : SoftTree
-        Gates and experts, for inputs and outputs in standard units.
+        Gates and experts of the best of them, for inputs and outputs in standard units.
     inputs_, outputs_ : Inputs, Outputs
         How rows become inputs, and responses outputs.
     objective_ : tuple of float
@@ -72,7 +74,7 @@ _PARAMETERS = """
     """
 
 
-class _HME(Pictured, BaseEstimator):
+class _HME(Pictured, Estimator):
     """What the regressor and the classifier share."""
 
     _task: Literal["classification", "regression"]
@@ -98,52 +100,29 @@ class _HME(Pictured, BaseEstimator):
         """Fit with some parameters other than those of the estimator."""
         if self.expert not in self._experts:
             raise unknown_choice("expert", self.expert, self._experts)
-        model = HME(**{name: getattr(self, name) for name in HME.__dataclass_fields__} | other)
-        table = local(X)
+        options = {name: getattr(self, name) for name in HME.__dataclass_fields__ if name != "calibration"}
+        model, table = HME(**options | other), local(X)
         design = design_of_outputs(table, local(y), self._task, local(sample_weight), self.categorical_features)
         validate_data(self, table, skip_check_array=True)
-        self._describe(design)
-        self._model = model = model.resolve(design)
-        self.inputs_, self.outputs_ = Inputs.of(design), Outputs.of(design, model.expert)
-        rows = model.rows(design, self.inputs_, self.outputs_)
-        if is_foreign(X) and model.method in ON_ANY_ARRAYS:
-            inputs, outputs, weight = (to_kind_of(floating(X), each) for each in rows)
-            rows = inputs, outputs, weight
-        return self._keep(fit(model, rows, self.inputs_, np.random.default_rng(self._seed())))
+        model, seed = model.resolve(design), seed_of(self._seed())
+        found = fit(model, design, seed, like=X)
+        plan = Plan(1, 0, 1, 1, seed, design.rows, design.fingerprint())
+        return self._keep(posterior_of(model, design, plan, found, training_rows(design)), found)
 
-    def _describe(self, design: LinearDesign) -> None:
-        """Keep what the design says about the response."""
-        raise NotImplementedError
-
-    def _keep(self, found: Fitted) -> Any:
+    def _keep(self, posterior: HMEPosterior, found: Fitted) -> Any:
+        self.posterior_, self._fitted = posterior, found
         self.tree_: SoftTree = found.tree
-        self.objective_, self.held_out_ = found.objective, found.held_out
-        self.n_iter_ = max(len(found.objective) - 1, 1) if found.state is None else int(self.epochs)
-        self._fitted = found
+        self.inputs_, self.outputs_ = posterior.inputs, posterior.outputs
+        self.objective_, self.held_out_ = posterior.objective, posterior.held_out
+        self.n_iter_ = max(posterior.epochs, 1)
         return self
-
-    def _seed(self) -> int:
-        if isinstance(self.random_state, (int, np.integer)):
-            return int(self.random_state)
-        return int(check_random_state(self.random_state).randint(2**31))
 
     def _require_fitted(self) -> None:
         check_is_fitted(self)
 
-    def _inputs(self, X: Any) -> np.ndarray:
-        self._require_fitted()
-        X = local(X)
-        table_of(X)  # first, as its errors about the shape say more
-        validate_data(self, X, reset=False, skip_check_array=True)
-        return self.inputs_.matrix(X)
-
-    def _inputs_of_tree(self, X: Any) -> Any:
-        """Inputs as arrays of the kind on which the tree was fitted."""
-        inputs = self._inputs(X)
-        return to_kind_of(self.tree_.experts.coefficients, inputs)
-
     def _rows(self, X: Any, y: Any, sample_weight: Any) -> tuple[np.ndarray, Any, np.ndarray]:
-        inputs = self._inputs(X)
+        table = local(X)
+        inputs = self._fitted_to(table).inputs.matrix(table)
         weight = np.ones(len(inputs)) if sample_weight is None else numbers_of(local(sample_weight))[:, 0]
         outputs = None if y is None else self._outputs(local(y))
         for name, values in (("y", outputs), ("sample_weight", weight)):
@@ -160,19 +139,12 @@ class _HME(Pictured, BaseEstimator):
 
     @property
     def _ridge(self) -> float:
-        return float(self._model.ridge)
+        return float(self.posterior_.model.ridge)
 
     def responsibilities(self, X: Any) -> np.ndarray:
-        """P(leaf | x) of each row, shape (rows, leaves)."""
-        inputs = self._inputs_of_tree(X)
-        return _like(X, np.exp(to_numpy(self.tree_.log_paths(inputs))).T)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.categorical = True
-        tags.input_tags.string = True
-        return tags
+        """P(leaf | x) of each row in the best tree, shape (rows, leaves)."""
+        table = local(X)
+        return _like(X, self._fitted_to(table).responsibilities(table))
 
 
 class HMERegressor(RegressorMixin, _HME):
@@ -239,11 +211,9 @@ class HMERegressor(RegressorMixin, _HME):
                 raise InputError(f"partial_fit is for linear and constant experts, not {self.expert!r}; use fit")
             return self._fit(X, y, None, {"method": "online", "epochs": epochs})
         rows = self._rows(X, y, None)
-        generator = np.random.default_rng(self._seed())
-        return self._keep(learn_rows(before, rows, int(epochs), float(self.decay), generator))
-
-    def _describe(self, design: LinearDesign) -> None:
-        self._one_output = design.y.ndim == 1
+        generator = np.random.default_rng(seed_of(self._seed()))
+        found = learn_rows(before, rows, int(epochs), float(self.decay), generator)
+        return self._keep(self.posterior_.with_tree(found, rows), found)
 
     def _outputs(self, y: Any) -> np.ndarray:
         return self.outputs_.standard(numbers_of(y))
@@ -252,34 +222,24 @@ class HMERegressor(RegressorMixin, _HME):
         return "; ".join(f"{value:.3g}" for value in mean)
 
     def predict(
-        self, X: Any, kind: Literal["mean", "sd", "predictive_interval"] = "mean", prob: float = 0.9
+        self,
+        X: Any,
+        kind: Literal["mean", "sd", "interval", "draws", "predictive", "predictive_interval"] = "mean",
+        prob: float = 0.9,
     ) -> np.ndarray:
-        """Predict new rows.
+        """Predict new rows; see `HMEPosterior.predict` for the kinds.
 
         Parameters
         ----------
         X : frame or array-like
             New rows.
-        kind : {"mean", "sd", "predictive_interval"}
-            ``"mean"``: E(y | x), shape (rows,), or (rows, outputs) of several.
-            ``"sd"``: the standard deviation of y given x, the experts' noise and their differences, likewise.
-            ``"predictive_interval"``: an equal-tailed interval of y given x, with a last axis of 2.
+        kind : {"mean", "sd", "interval", "draws", "predictive", "predictive_interval"}
+            The mean response, the standard deviation of new responses, credible intervals of the mean, its draws, draws
+            of new responses, or intervals of those. A method that ends with one tree has no credible intervals.
         prob : float
-            The probability of the interval.
+            The probability of the intervals.
         """
-        inputs = self._inputs_of_tree(X)
-        if kind not in KINDS:
-            raise unknown_choice("kind of prediction", kind, KINDS)
-        require_prob(prob)
-        if kind == "mean":
-            found = self.outputs_.original(to_numpy(self.tree_.means(inputs)))
-        elif kind == "sd":
-            found = np.sqrt(to_numpy(self.tree_.variances(inputs))) * self.outputs_.scale
-        else:
-            tree, inputs = self.tree_.to_numpy(), to_numpy(inputs)
-            ends = [quantile(tree, inputs, share) for share in ((1 - prob) / 2, (1 + prob) / 2)]
-            found = np.stack([self.outputs_.original(end) for end in ends], axis=-1)
-        return _like(X, found[:, 0] if self._one_output else found)
+        return _like(X, self._predict(local(X), kind, prob))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -339,8 +299,9 @@ class HMEClassifier(ClassifierMixin, _HME):
         self.categorical_features = categorical_features
         self.random_state = random_state
 
-    def _describe(self, design: LinearDesign) -> None:
-        self.classes_: np.ndarray = np.asarray(design.classes)
+    def _keep(self, posterior: HMEPosterior, found: Fitted) -> Any:
+        self.classes_: np.ndarray = np.asarray(posterior.schema.response.classes)
+        return super()._keep(posterior, found)
 
     def _outputs(self, y: Any) -> np.ndarray:
         return indicators_of(y, self.classes_)
@@ -348,23 +309,28 @@ class HMEClassifier(ClassifierMixin, _HME):
     def _said(self, mean: np.ndarray) -> str:
         return f"{self.classes_[mean.argmax()]}; {mean.max():.2f}"
 
-    def predict_proba(self, X: Any) -> np.ndarray:
-        """Class probabilities of each row, shape (rows, classes)."""
-        return _like(X, self._probabilities(X))
+    def predict_proba(
+        self, X: Any, kind: Literal["mean", "interval", "draws"] = "mean", prob: float = 0.9
+    ) -> np.ndarray:
+        """Class probabilities; see `HMEPosterior.predict` for the kinds.
+
+        Parameters
+        ----------
+        X : frame or array-like
+            New rows.
+        kind : {"mean", "interval", "draws"}
+            Averages, credible intervals, or draws.
+        prob : float
+            The probability of the intervals.
+        """
+        return _like(X, self._predict(local(X), kind, prob))
 
     def predict(self, X: Any) -> np.ndarray:
-        """The most probable class of each row; of an X that is no NumPy array likewise, if classes are numbers."""
-        share = self._probabilities(X)
-        best = self.classes_[share.argmax(axis=1)]
+        """The most probable class of each row."""
+        best = self.classes_[self._predict(local(X), "mean", 0.9).argmax(axis=1)]
         if is_foreign(X) and best.dtype.kind in "iufb":
             return namespace(X).asarray(best, device=device(X))
         return best
-
-    def _probabilities(self, X: Any) -> np.ndarray:
-        return to_numpy(self.tree_.means(self._inputs_of_tree(X)))
-
-
-KINDS = ("mean", "sd", "predictive_interval")
 
 
 def _like(X: Any, values: np.ndarray) -> Any:

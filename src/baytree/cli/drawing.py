@@ -15,6 +15,7 @@ from rich.text import Text
 from ..bart_posterior import BARTPosterior
 from ..bart_summary import BARTSummary
 from ..diagnostics import Diagnostic
+from ..hme.summary import HMESummary
 from ..knowledge import Knowledge
 from ..sketches import Sketch
 from ..subset.summary import SubsetSummary
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from ..posterior import Posterior, TopTree
 
 TreeSummary = Summary | BARTSummary
-AnySummary = TreeSummary | SubsetSummary
+AnySummary = TreeSummary | SubsetSummary | HMESummary
 
 CLASS_COLOURS = ("green", "red", "blue", "yellow", "magenta", "cyan")
 # From low to high.
@@ -188,15 +189,11 @@ def remarks(summary: AnySummary) -> list[Text]:
 
 def verdict(summary: AnySummary) -> Text:
     """Whether the chains agree, with a mark in front."""
-    good = _is_enumerated(summary) or summary.diagnostics.agree
+    good = summary.agree if isinstance(summary, SubsetSummary | HMESummary) else summary.diagnostics.agree
     return Text.assemble(("✔ ", "bold green") if good else ("! ", "bold yellow"), summary.verdict)
 
 
-def _is_enumerated(summary: AnySummary) -> bool:
-    return isinstance(summary, SubsetSummary) and summary.enumerated
-
-
-def agreement(summary: AnySummary) -> list[RenderableType]:
+def agreement(summary: TreeSummary | SubsetSummary) -> list[RenderableType]:
     """All that tells whether the chains agree."""
     return [
         heading("Do the chains agree?"),
@@ -218,7 +215,9 @@ def fit_title(summary: AnySummary) -> Text:
 
 def draws_line(summary: AnySummary) -> Text:
     """How the posterior was drawn."""
-    if _is_enumerated(summary):
+    if isinstance(summary, HMESummary) and not summary.has_chains:
+        return Text(f"{summary.method}, {counted(summary.epochs, 'epoch')}; seed {summary.seed}")
+    if isinstance(summary, SubsetSummary) and summary.enumerated:
         return Text(f"{counted(summary.chains * summary.draws, 'independent draw')}; seed {summary.seed}")
     thin = f", every {_ordinal(summary.thin)} kept" if summary.thin > 1 else ""
     return Text(
@@ -229,7 +228,7 @@ def draws_line(summary: AnySummary) -> Text:
 
 def tempered_lines(summary: AnySummary) -> list[Text]:
     """How tempering went, where there was any."""
-    if isinstance(summary, BARTSummary) or summary.tempered is None:
+    if isinstance(summary, BARTSummary | HMESummary) or summary.tempered is None:
         return []
     return [Text(str(summary.tempered))]
 
@@ -302,7 +301,7 @@ def known_lines(known: Knowledge) -> list[RenderableType]:
     return [Text("Known about the trees:"), indented(Text(known.describe()))]
 
 
-def moves_line(summary: AnySummary) -> Text:
+def moves_line(summary: TreeSummary | SubsetSummary) -> Text:
     """Of each proposal, how often it changed anything."""
     return Text("Accepted: " + ", ".join(f"{name} {percent(share)}" for name, share in summary.acceptance.items()))
 

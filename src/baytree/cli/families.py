@@ -9,7 +9,7 @@ import typer
 
 from ..errors import InputError
 from ..words import listed
-from . import bart, subset
+from . import bart, hme, subset
 from .knowledge import PARAMETERS
 from .options import MODEL, SAMPLING, given, option, read_design, tree_prior
 from .values import weights_text
@@ -20,18 +20,31 @@ if TYPE_CHECKING:
     from .output import Output
 
 
+class MethodChoice(StrEnum):
+    """How a linear model or a soft tree is found."""
+
+    AUTO = "auto"
+    ENUMERATE = "enumerate"
+    SAMPLE = "sample"
+    EM = "em"
+    EM2 = "em2"
+    ONLINE = "online"
+
+
 class Family(StrEnum):
     """The models that can be fitted."""
 
     CART = "cart"
     BART = "bart"
     SUBSET = "subset"
+    HME = "hme"
 
 
 ModelOption = Annotated[
     Family,
     typer.Option(
-        help="cart: one tree; bart: a sum of many trees; subset: a linear model of some of the columns.",
+        help="cart: one tree; bart: a sum of many trees; subset: a linear model of some of the columns; "
+        "hme: a tree of soft decisions over simple models.",
         rich_help_panel=MODEL,
     ),
 ]
@@ -55,16 +68,32 @@ MovesOption = Annotated[
     ),
 ]
 
-PLURALS = {Family.CART: "single trees", Family.BART: "sums of trees", Family.SUBSET: "linear models"}
+MethodOption = Annotated[
+    MethodChoice,
+    typer.Option(
+        help="Of subset: enumerate every model, by itself up to 25 columns, or sample; of hme: em, em2 (gates by least "
+        "squares) or online (one row at a time).",
+        rich_help_panel=SAMPLING,
+    ),
+]
+
+PLURALS = {
+    Family.CART: "single trees",
+    Family.BART: "sums of trees",
+    Family.SUBSET: "linear models",
+    Family.HME: "mixtures of experts",
+}
 # The options that not all families have.
 OWNERS: dict[str, tuple[Family, ...]] = {
     **dict.fromkeys(("max_cuts", "prior", "semantics", "alpha", "beta", "min_leaf"), (Family.CART, Family.BART)),
     **dict.fromkeys(PARAMETERS, (Family.CART, Family.BART)),
     **dict.fromkeys(("edit", "edits", "rule", "proposal"), (Family.CART,)),
     **dict.fromkeys((*bart.SETTINGS, "offset", "sparse"), (Family.BART,)),
-    **dict.fromkeys(("interaction", *subset.SETTINGS), (Family.SUBSET,)),
+    **dict.fromkeys(subset.SETTINGS, (Family.SUBSET,)),
+    **dict.fromkeys(hme.SETTINGS, (Family.HME,)),
     **dict.fromkeys(("temperatures", "ladder"), (Family.CART, Family.SUBSET)),
     **dict.fromkeys(("nu", "moves"), (Family.BART, Family.SUBSET)),
+    **dict.fromkeys(("interaction", "method"), (Family.SUBSET, Family.HME)),
 }
 
 _GROWN = "sums of trees have the built-in prior or that of a program, and options such as --box say what is known"
@@ -88,6 +117,12 @@ INSTEAD = {
         "sigma": "a guess at the variance of a linear model's noise is given by --scale",
         "offset": "what is added to a linear model can be taken from the response before",
     },
+    Family.HME: {
+        "prior": "soft trees are not grown; --ridge says how simple they are",
+        "trees": "a soft tree has one tree; --depth and --branching say how large it is",
+        "max_depth": "all leaves of a soft tree are at --depth",
+        "forbid": "--drop leaves a column out of a soft tree",
+    },
 }
 
 
@@ -107,6 +142,8 @@ def build_model(context: typer.Context, family: Family, output: Output) -> Model
             raise _foreign(name, owners, family)
     if family is Family.SUBSET:
         return subset.build(context)
+    if family is Family.HME:
+        return hme.build(context)
     if family is Family.BART:
         return bart.build(context, output)
     return CART(prior=tree_prior(context, output), proposal=context.params["proposal"])
@@ -123,8 +160,8 @@ def _foreign(name: str, owners: tuple[Family, ...], family: Family) -> InputErro
 
 def read_data(context: typer.Context, family: Family) -> AnyDesign:
     """The table that the options of a command describe, as a family takes it."""
-    if family is Family.SUBSET:
-        return subset.read_design(context)
+    if family in (Family.SUBSET, Family.HME):
+        return subset.read_design(context, "regression" if family is Family.SUBSET else str(context.params["task"]))
     design = read_design(context)
     if family is Family.BART:
         bart.require_noise(context, design)
@@ -134,10 +171,13 @@ def read_data(context: typer.Context, family: Family) -> AnyDesign:
 def settings_of(model: Model) -> dict[str, Any]:
     """What a run that is resumed goes on with, by parameter of the command; of trees, all that their prior says too."""
     from ..bart_model import BART
+    from ..hme.model import HME
     from ..subset.model import Subset
 
     if isinstance(model, Subset):
         return subset.settings(model)
+    if isinstance(model, HME):
+        return hme.settings(model)
     prior = model.prior.to_dict()
     of_prior = prior | {"prior": prior.get("text", "the built-in one")}
     if isinstance(model, BART):

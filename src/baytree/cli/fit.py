@@ -29,7 +29,30 @@ from .bart import (
 )
 from .data import require_file, require_folder
 from .errors import session
-from .families import BetaOption, Family, ModelOption, MovesOption, NuOption, build_model, family_of, read_data
+from .families import (
+    BetaOption,
+    Family,
+    MethodChoice,
+    MethodOption,
+    ModelOption,
+    MovesOption,
+    NuOption,
+    build_model,
+    family_of,
+    read_data,
+)
+from .hme import (
+    BranchingOption,
+    DepthOption,
+    EarlyStoppingOption,
+    EpochsOption,
+    ExpertChoice,
+    ExpertOption,
+    InitChoice,
+    InitOption,
+    InitsOption,
+    RidgeOption,
+)
 from .knowledge import (
     BoxOption,
     ColumnWeightOption,
@@ -61,8 +84,6 @@ from .subset import (
     CoefficientsOption,
     HeredityOption,
     InteractionOption,
-    MethodChoice,
-    MethodOption,
     ModelPriorOption,
     NoInterceptOption,
     ScaleOption,
@@ -133,6 +154,10 @@ def command(
     heredity: HeredityOption = None,
     no_intercept: NoInterceptOption = False,
     scale: ScaleOption = "auto",
+    depth: DepthOption = 2,
+    branching: BranchingOption = 2,
+    expert: ExpertOption = ExpertChoice.AUTO,
+    ridge: RidgeOption = "auto",
     box: BoxOption = None,
     monotone: MonotoneOption = None,
     interact: InteractOption = None,
@@ -155,6 +180,10 @@ def command(
     moves: MovesOption = "auto",
     start: StartOption = StartChoice.ROOT,
     method: MethodOption = MethodChoice.AUTO,
+    init: InitOption = InitChoice.AUTO,
+    n_init: InitsOption = 1,
+    epochs: EpochsOption = 100,
+    early_stopping: EarlyStoppingOption = False,
     chains: Annotated[int, typer.Option(help="Chains, to be compared.", rich_help_panel=SAMPLING)] = 4,
     draws: Annotated[int, typer.Option(help="Draws to keep of each chain.", rich_help_panel=SAMPLING)] = 1000,
     warmup: Annotated[int, typer.Option(help="Iterations to throw away first.", rich_help_panel=SAMPLING)] = 1000,
@@ -192,7 +221,7 @@ def command(
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.")] = False,
     as_json: options.JsonOption = False,
 ) -> None:
-    """Learn trees, or linear models, from a table and write a model file.
+    """Learn trees, linear models or mixtures of experts from a table and write a model file.
 
     Ctrl-C during the draws keeps what was drawn. A run that was interrupted in its warm-up, or killed, goes on with
     --resume, to the same result.
@@ -275,17 +304,21 @@ def _require_place(path: Path) -> None:
 def _say_learned(context: typer.Context, posterior: AnyPosterior, path: Path, seconds: float, output: Output) -> None:
     from rich.text import Text
 
+    from ..hme.posterior import HMEPosterior
+    from ..hme.summary import HMESummary
     from ..subset.posterior import SubsetPosterior
     from ..subset.summary import SubsetSummary
-    from . import drawing, linear_drawing
+    from . import drawing, linear_drawing, soft_drawing
 
     summary = posterior.summary()
     output.say(Text(f"{drawing.draws_line(summary)}; {seconds:.1f} s"), *drawing.tempered_lines(summary))
     if isinstance(posterior, SubsetPosterior):
         top = linear_drawing.best_line(posterior.top_models(1))
         output.say(*linear_drawing.inclusion_chart(posterior.inclusion(), MOST_BARS), Text(""), top)
+    elif isinstance(posterior, HMEPosterior):
+        output.say(*soft_drawing.tree_picture(posterior.summary()), Text(""))
     else:
-        assert not isinstance(summary, SubsetSummary)
+        assert not isinstance(summary, SubsetSummary | HMESummary)
         output.say(*drawing.use_chart(summary, MOST_BARS), Text(""), drawing.trees_line(posterior))
     output.say(
         drawing.verdict(summary),

@@ -32,6 +32,7 @@ class KindChoice(StrEnum):
     PREDICTIVE_INTERVAL = "predictive_interval"
     VOTE = "vote"
     SIGMA = "sigma"
+    SD = "sd"
 
 
 def command(
@@ -88,7 +89,7 @@ def predict_table(
 
     Parameters
     ----------
-    posterior : Posterior, BARTPosterior or SubsetPosterior
+    posterior : Posterior, BARTPosterior, SubsetPosterior or HMEPosterior
         The model.
     table : polars.DataFrame
         New rows.
@@ -112,9 +113,11 @@ def predict_table(
         )
     more = {} if offset is None else {"offset": _offset(posterior, table, offset)}
     classes = posterior.schema.response.classes
-    usual = ("mean", "interval", "predictive_interval") if classes is None else ("mean",)
+    # One tree has no error bars.
+    bars = [] if posterior.chains * posterior.draws == 1 else ["interval"]
+    usual = ["mean", *bars, "predictive_interval"] if classes is None else ["mean"]
     columns: dict[str, Any] = {}
-    for one in usual if kind == "auto" else (kind,):
+    for one in usual if kind == "auto" else [kind]:
         columns |= _columns(one, posterior.predict(table, one, prob, **more), classes)
     return pl.DataFrame(columns)
 
@@ -134,8 +137,8 @@ def _columns(kind: str, found: np.ndarray, classes: np.ndarray | None) -> dict[s
         of = {name: "" if classes is None else f" {name}" for name in lower}
         sides = [{f"{before}lower{of[name]}": lower[name], f"{before}upper{of[name]}": upper[name]} for name in of]
         return {name: values for both in sides for name, values in both.items()}
-    if kind == "sigma":
-        return {"sigma": found}
+    if kind in ("sigma", "sd"):
+        return {kind: found}
     best = {} if classes is None else {"prediction": classes[found.argmax(axis=1)]}
     return best | _values(found, classes)
 
@@ -148,12 +151,15 @@ def _values(found: np.ndarray, classes: np.ndarray | None) -> dict[str, np.ndarr
 def _offset(posterior: AnyPosterior, table: pl.DataFrame, name: str) -> np.ndarray:
     """The numbers of a column, to be added to a sum of trees."""
     from ..bart_posterior import BARTPosterior
+    from ..hme.posterior import HMEPosterior
     from ..posterior import Posterior
     from ..response import learn_offset
+    from ..subset.posterior import SubsetPosterior
     from ..tables import table_of
 
     if not isinstance(posterior, BARTPosterior):
-        what = "single tree" if isinstance(posterior, Posterior) else "linear model"
+        kinds = {Posterior: "single tree", SubsetPosterior: "linear model", HMEPosterior: "mixture of experts"}
+        what = kinds[type(posterior)]
         raise InputError(f"--offset {name}: a {what} takes no offset; leave it out")
     source = table_of(table)
     return learn_offset(name, source.raw(source.position(name)), source.rows)

@@ -31,11 +31,13 @@ def command(
     """Show what a model learned: its best tree, what it asks about, and whether the chains agree.
 
     A sum of trees has no best tree: of it, how often the trees use each column. Of linear models, how likely each
-    column is, the most probable models and the coefficients.
+    column is, the most probable models and the coefficients. Of a mixture of experts, the gates and experts of its best
+    tree.
     """
     with session(json=as_json) as output:
         from ..bart_posterior import BARTPosterior
         from ..families import load
+        from ..hme.posterior import HMEPosterior
         from ..subset.posterior import SubsetPosterior
 
         posterior = load(model)
@@ -49,6 +51,16 @@ def command(
                 from . import linear_drawing
 
                 output.say(*linear_drawing.draw(posterior, models))
+        elif isinstance(posterior, HMEPosterior):
+            for name in ("trees", "tree", "models"):
+                if given(context, name):
+                    raise InputError(f"{option(name)}: {model} holds a mixture of experts; leave {option(name)} out")
+            if as_json:
+                output.result(posterior.summary().to_dict())
+            else:
+                from . import soft_drawing
+
+                output.say(*soft_drawing.draw(posterior))
         elif given(context, "models"):
             raise InputError(f"--models is for linear models, and {model} holds trees; leave it out")
         elif isinstance(posterior, BARTPosterior):

@@ -12,7 +12,7 @@ import typer
 
 from ..errors import InputError, unknown_choice
 from .data import require_file
-from .options import DATA, MODEL, SAMPLING, TaskChoice
+from .options import DATA, MODEL, TaskChoice
 from .values import number_or_word, weights_text
 
 if TYPE_CHECKING:
@@ -28,19 +28,11 @@ class HeredityChoice(StrEnum):
     STRONG = "strong"
 
 
-class MethodChoice(StrEnum):
-    """How the posterior over subsets is found."""
-
-    AUTO = "auto"
-    ENUMERATE = "enumerate"
-    SAMPLE = "sample"
-
-
 InteractionOption = Annotated[
     list[str] | None,
     typer.Option(
         metavar="COL:COL|all",
-        help="Of subset: two columns whose interaction may enter. May be repeated.",
+        help="Of subset and hme: two columns whose interaction may enter. May be repeated.",
         rich_help_panel=DATA,
     ),
 ]
@@ -75,13 +67,6 @@ ScaleOption = Annotated[
     str,
     typer.Option(metavar="auto|NUMBER", help="Of subset: a guess at the variance of the noise.", rich_help_panel=MODEL),
 ]
-MethodOption = Annotated[
-    MethodChoice,
-    typer.Option(
-        help="Of subset: look at every model, by itself up to 25 columns, or sample.", rich_help_panel=SAMPLING
-    ),
-]
-
 # The parameters of a command that describe a model.
 SETTINGS = ("model_prior", "coefficients", "always", "heredity", "no_intercept", "nu", "scale", "method", "moves")
 
@@ -107,8 +92,8 @@ def build(context: typer.Context) -> Subset:
     )
 
 
-def read_design(context: typer.Context) -> LinearDesign:
-    """The table that the options of a command describe."""
+def read_design(context: typer.Context, task: str) -> LinearDesign:
+    """The table that the options of a command describe, as a matrix with a response of a kind."""
     from ..subset.design import read_linear
 
     asked = context.params
@@ -116,6 +101,7 @@ def read_design(context: typer.Context) -> LinearDesign:
     return read_linear(
         asked["file"],
         asked["target"],
+        task=task,  # type: ignore[arg-type]
         weight=asked["weight"],
         categorical=asked["categorical"] or (),
         drop=asked["drop"] or (),

@@ -69,9 +69,13 @@ class Fit:
 
 def penalised(tree: SoftTree, log_likelihood: Array, weight: Array, ridge: float) -> float:
     """The log-likelihood of the rows less the penalty."""
-    xp = namespace(weight)
-    gates = sum(float(xp.sum(gate**2)) for gate in tree.gates)
-    return float(xp.sum(weight * log_likelihood)) - 0.5 * ridge * gates - float(tree.experts.penalty(ridge))
+    return float(namespace(weight).sum(weight * log_likelihood)) - penalty(tree, ridge)
+
+
+def penalty(tree: SoftTree, ridge: float) -> float:
+    """What the ridge takes from the log-likelihood: half the squares of gates and experts, times the ridge."""
+    gates = sum(float(namespace(gate).sum(gate**2)) for gate in tree.gates)
+    return 0.5 * ridge * gates + float(tree.experts.penalty(ridge))
 
 
 def maximise(

@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError
+from ..subset.design import LinearDesign
 from ..words import counted
 from . import em, online, start
 from .inputs import Inputs
-from .model import HME, Rows
-from .numeric import index, namespace, to_numpy
+from .model import HME, TrainingRows
+from .numeric import Array, floating, index, is_foreign, namespace, to_kind_of, to_numpy
 from .soft_tree import SoftTree
 
 
@@ -29,6 +30,10 @@ class Fitted:
         What the method maximises, before each epoch and at the end; of the recursions the log-likelihood at the end.
     held_out : tuple of float
         The mean log-likelihood of the rows held out, likewise; empty where there were none.
+    epochs : int
+        Passes over the data.
+    converged : bool
+        Whether the method ended by itself.
     state : OnlineState or None
         Where the recursions are, so that they can go on.
     """
@@ -36,48 +41,54 @@ class Fitted:
     tree: SoftTree
     objective: tuple[float, ...]
     held_out: tuple[float, ...] = ()
+    epochs: int = 0
+    converged: bool = True
     state: online.OnlineState | None = None
 
 
-def fit(model: HME, rows: Rows, inputs: Inputs, generator: np.random.Generator) -> Fitted:
+def fit(model: HME, design: LinearDesign, seed: int, like: Array = None) -> Fitted:
     """Fit a soft tree by the method of the model.
 
     Parameters
     ----------
     model : HME
         What to fit, resolved.
-    rows : tuple of array
-        Inputs, outputs and weights; of NumPy but for methods `ON_ANY_ARRAYS`.
-    inputs : Inputs
-        How rows of the table became inputs.
-    generator : numpy.random.Generator
+    design : LinearDesign
+        The data.
+    seed : int
         Of random beginnings, of rows held out and of the order of rows.
+    like : array, optional
+        Of PyTorch, CuPy or JAX: methods `ON_ANY_ARRAYS` compute with arrays of its kind, precision and device.
     """
-    return BY_METHOD[model.method](model, rows, inputs, generator)
+    rows = model.rows(design)
+    if is_foreign(like) and model.method in ON_ANY_ARRAYS:
+        inputs, outputs, weight = (to_kind_of(floating(like), each) for each in rows)
+        rows = inputs, outputs, weight
+    return BY_METHOD[model.method](model, rows, model.inputs(design.schema), np.random.default_rng(seed))
 
 
-def _by_em(model: HME, rows: Rows, inputs: Inputs, generator: np.random.Generator) -> Fitted:
+def _by_em(model: HME, rows: TrainingRows, inputs: Inputs, generator: np.random.Generator) -> Fitted:
     kept, held_out = _divided(model, rows[0].shape[0], generator)
     learned, other = _some(rows, kept), _some(rows, held_out) if len(held_out) else None
     settings = em.Settings(
         algorithm="em2" if model.method == "em2" else "em",
         ridge=float(model.ridge),
-        epochs=int(model.epochs),
-        tolerance=float(model.tol),
-        patience=int(model.n_iter_no_change),
+        epochs=model.epochs,
+        tolerance=model.tol,
+        patience=model.n_iter_no_change,
     )
     fits = [em.fit(begin, *learned, settings, other) for begin in beginnings(model, learned, inputs, generator)]
     best = max(fits, key=lambda fit: max(fit.held_out) if fit.held_out else fit.objective[-1])
-    return Fitted(best.tree, best.objective, best.held_out)
+    return Fitted(best.tree, best.objective, best.held_out, len(best.objective) - 1, best.converged)
 
 
-def _by_recursions(model: HME, rows: Rows, inputs: Inputs, generator: np.random.Generator) -> Fitted:
+def _by_recursions(model: HME, rows: TrainingRows, inputs: Inputs, generator: np.random.Generator) -> Fitted:
     first = next(beginnings(model, (*rows[:2], np.ones(len(rows[0]))), inputs, generator))
     begun = Fitted(first, (), state=online.first_state(first))
-    return learn_rows(begun, rows, int(model.epochs), float(model.decay), generator)
+    return learn_rows(begun, rows, model.epochs, model.decay, generator)
 
 
-def learn_rows(before: Fitted, rows: Rows, epochs: int, decay: float, generator: np.random.Generator) -> Fitted:
+def learn_rows(before: Fitted, rows: TrainingRows, epochs: int, decay: float, generator: np.random.Generator) -> Fitted:
     """Go on with the recursions.
 
     Parameters
@@ -99,11 +110,11 @@ def learn_rows(before: Fitted, rows: Rows, epochs: int, decay: float, generator:
     for _ in range(epochs):
         for row in generator.permutation(len(X)):
             tree, state = online.learn_row(tree, state, X[row], Y[row], decay)
-    return Fitted(tree, (float(np.sum(tree.log_likelihood(X, Y))),), state=state)
+    return Fitted(tree, (float(np.sum(tree.log_likelihood(X, Y))),), epochs=before.epochs + epochs, state=state)
 
 
 # The one place where a method is chosen.
-BY_METHOD: dict[str, Callable[[HME, Rows, Inputs, np.random.Generator], Fitted]] = {
+BY_METHOD: dict[str, Callable[[HME, TrainingRows, Inputs, np.random.Generator], Fitted]] = {
     "em": _by_em,
     "em2": _by_em,
     "online": _by_recursions,
@@ -114,26 +125,26 @@ BY_METHOD: dict[str, Callable[[HME, Rows, Inputs, np.random.Generator], Fitted]]
 ON_ANY_ARRAYS = ("em", "em2")
 
 
-def beginnings(model: HME, rows: Rows, inputs: Inputs, generator: np.random.Generator) -> Iterator[SoftTree]:
+def beginnings(model: HME, rows: TrainingRows, inputs: Inputs, generator: np.random.Generator) -> Iterator[SoftTree]:
     """The trees at which a fit begins: several random ones, or one from the splits of a decision tree."""
     if model.init == "random" or model.depth == 0:
-        for _ in range(int(model.n_init)):
-            yield start.random_tree(model.expert, *rows, int(model.depth), int(model.branching), generator)
+        for _ in range(model.n_init):
+            yield start.random_tree(model.expert, *rows, model.depth, model.branching, generator)
         return
     if isinstance(model.init, start.Splits):
         levels = model.init.standard(inputs)
     else:
-        levels = start.splits_of(_hard_tree(model, rows, generator), int(model.depth))
+        levels = start.splits_of(_hard_tree(model, rows, generator), model.depth)
     yield start.tree_from_splits(model.expert, *rows, levels)
 
 
-def _hard_tree(model: HME, rows: Rows, generator: np.random.Generator) -> Any:
+def _hard_tree(model: HME, rows: TrainingRows, generator: np.random.Generator) -> Any:
     """A decision tree of scikit-learn for the same rows."""
     from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
     X, Y, weight = (to_numpy(each) for each in rows)
     options = {
-        "max_depth": int(model.depth),
+        "max_depth": model.depth,
         # A leaf has at least the weight of five rows.
         "min_weight_fraction_leaf": min(5 / float(weight.sum()), 0.4),
         "random_state": int(generator.integers(2**31)),
@@ -143,7 +154,7 @@ def _hard_tree(model: HME, rows: Rows, generator: np.random.Generator) -> Any:
     return DecisionTreeRegressor(**options).fit(X[:, :-1], Y, sample_weight=weight)
 
 
-def _some(rows: Rows, which: np.ndarray) -> Rows:
+def _some(rows: TrainingRows, which: np.ndarray) -> TrainingRows:
     xp = namespace(*rows)
     places = index(rows[0], which)
     X, Y, weight = (xp.take(each, places, axis=0) for each in rows)
@@ -151,7 +162,7 @@ def _some(rows: Rows, which: np.ndarray) -> Rows:
 
 
 def _divided(model: HME, rows: int, generator: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    """Rows to learn from, and rows to hold out."""
+    """TrainingRows to learn from, and rows to hold out."""
     if not model.early_stopping:
         return np.arange(rows), np.arange(0)
     held_out = max(1, round(model.validation_fraction * rows))

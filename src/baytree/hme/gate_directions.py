@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import combinations
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -70,6 +70,21 @@ class GateDirections:
         branches = _branches(self.tree.gates[level][node])
         scores = places[:, None] * (branches[:, :-1] @ self.direction[level][node]) + branches[:, -1]
         return places, np.exp(log_softmax(scores))
+
+    def to_dict(self) -> list[dict[str, Any]]:
+        """The gates as JSON-safe values, level by level and node by node."""
+        return [
+            {
+                "level": level,
+                "node": node,
+                "branches": pair.tolist(),
+                "direction": dict(zip(self.names, direction.tolist(), strict=True)),
+                "sharpness": float(sharpness),
+                "cut": None if np.isnan(cut) else float(cut),
+            }
+            for level, of_level in enumerate(zip(self.pair, self.direction, self.sharpness, self.cut, strict=True))
+            for node, (pair, direction, sharpness, cut) in enumerate(zip(*of_level, strict=True))
+        ]
 
     def __str__(self) -> str:
         title = "Gates: direction of length 1 in standard units, towards the first branch; sharpness; cut"

@@ -2,25 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from ..errors import InputError, is_number, require_whole, unknown_choice
-from ..subset.design import LinearDesign
+from ..subset.design import LinearDesign, LinearSchema
 from ..subset.model import require_linear
+from ..subset.standard import left_out
+from .calibration import Calibration
 from .inputs import Inputs
+from .layout import Layout
 from .outputs import OF_CLASSES, OF_NUMBERS, Outputs
 from .start import Splits
 
 METHODS = ("em", "em2", "online")
+# The methods of which chains draw.
+BY_CHAINS: tuple[str, ...] = ()
 INITS = ("auto", "cart", "random")
 MOST_LEAVES = 4096
 # The penalty where none is given. Logit models of few rows are undecided without a strong one.
 RIDGE = {"regression": 0.1, "classification": 5.0}
 
-Rows = tuple[np.ndarray, np.ndarray, np.ndarray]
+TrainingRows = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
 @dataclass(frozen=True)
@@ -75,10 +81,12 @@ class HME:
     n_iter_no_change: int = 5
     n_init: int = 1
     decay: float = 0.999
+    calibration: Calibration | None = None
 
     def __post_init__(self) -> None:
-        require_whole("depth", self.depth, 0)
-        require_whole("branching", self.branching, 2)
+        for name, least in (("depth", 0), ("branching", 2), ("epochs", 1), ("n_iter_no_change", 1), ("n_init", 1)):
+            require_whole(name, getattr(self, name), least)
+            object.__setattr__(self, name, int(getattr(self, name)))
         if self.leaves > MOST_LEAVES:
             raise InputError(
                 f"depth={self.depth}, branching={self.branching}: {self.leaves:,} leaves; choose at most "
@@ -91,16 +99,21 @@ class HME:
         if self.method == "online" and self.expert not in ("auto", "linear", "constant"):
             raise InputError(f"method='online' is for linear and constant experts, not {self.expert!r}; choose 'em'")
         self._check_init()
-        if self.ridge != "auto" and (not is_number(self.ridge) or not 0 <= self.ridge < np.inf):  # type: ignore[operator]
-            raise InputError(f"ridge={self.ridge!r}: choose 0 or more, or 'auto'")
-        if not is_number(self.tol) or not 0 <= self.tol < np.inf:
-            raise InputError(f"tol={self.tol!r}: choose 0 or more")
-        for name in ("validation_fraction", "decay"):
-            value = getattr(self, name)
-            if not is_number(value) or not 0 < value <= 1 or (name == "validation_fraction" and value == 1):
-                raise InputError(f"{name}={value!r}: choose a number between 0 and 1")
-        for name in ("epochs", "n_iter_no_change", "n_init"):
-            require_whole(name, getattr(self, name), 1)
+        if not isinstance(self.early_stopping, (bool, np.bool_)):
+            raise InputError(f"early_stopping={self.early_stopping!r}: choose True or False")
+        object.__setattr__(self, "early_stopping", bool(self.early_stopping))
+        if self.ridge != "auto":
+            self._require_number("ridge", 0 <= _number(self.ridge) < np.inf, "0 or more, or 'auto'")
+        self._require_number("tol", 0 <= _number(self.tol) < np.inf, "0 or more")
+        self._require_number(
+            "validation_fraction", 0 < _number(self.validation_fraction) < 1, "a share between 0 and 1"
+        )
+        self._require_number("decay", 0 < _number(self.decay) <= 1, "a number between 0 and 1")
+
+    def _require_number(self, name: str, valid: bool, choices: str) -> None:
+        if not valid:
+            raise InputError(f"{name}={getattr(self, name)!r}: choose {choices}")
+        object.__setattr__(self, name, float(getattr(self, name)))
 
     def _check_init(self) -> None:
         if isinstance(self.init, str) and self.init not in INITS:
@@ -110,14 +123,14 @@ class HME:
                 raise InputError(
                     f"init={self.init!r}: give {', '.join(INITS)}, or a fitted decision tree of scikit-learn"
                 )
-            object.__setattr__(self, "init", Splits.of(self.init, int(self.depth)))
+            object.__setattr__(self, "init", Splits.of(self.init, self.depth))
         if self.init not in ("auto", "random") and self.branching != 2 and self.depth > 0:
             raise InputError(f"init: decision trees have two branches, not {self.branching}; choose 'random'")
 
     @property
     def leaves(self) -> int:
         """Number of leaves."""
-        return int(self.branching) ** int(self.depth)
+        return self.branching**self.depth
 
     def resolve(self, design: LinearDesign) -> HME:
         """The model with everything that was left open chosen for this design."""
@@ -133,9 +146,60 @@ class HME:
         init = self.init
         if init == "auto":
             init = "cart" if task == "regression" and self.branching == 2 else "random"
-        return replace(self, expert=expert, init=init, ridge=RIDGE[task] if self.ridge == "auto" else self.ridge)
+        found = self.calibration or Calibration.of(design, expert)
+        ridge = RIDGE[task] if self.ridge == "auto" else self.ridge
+        return replace(self, expert=expert, init=init, ridge=ridge, calibration=found)
 
-    def rows(self, design: LinearDesign, inputs: Inputs, outputs: Outputs) -> Rows:
+    @property
+    def calibrated(self) -> Calibration:
+        """What was taken from the data."""
+        if self.calibration is None:
+            raise InputError("the model leaves its calibration open; resolve it for a design first")
+        return self.calibration
+
+    def inputs(self, schema: LinearSchema) -> Inputs:
+        """How rows become inputs."""
+        return self.calibrated.inputs(schema)
+
+    @property
+    def outputs(self) -> Outputs:
+        """How responses become outputs."""
+        return self.calibrated.outputs
+
+    @property
+    def layout(self) -> Layout:
+        """Where the parameters of a tree lie."""
+        found = self.calibrated
+        return Layout(self.depth, self.branching, len(found.kept) + 1, len(found.output_centre), self.expert)
+
+    def rows(self, design: LinearDesign) -> TrainingRows:
         """Inputs, outputs and weights of a design."""
         weight = np.ones(design.rows) if design.weight is None else design.weight
-        return inputs.of_matrix(design.matrix), outputs.matrix(design), weight
+        return self.inputs(design.schema).of_matrix(design.matrix), self.outputs.matrix(design), weight
+
+    def remarks(self, design: LinearDesign) -> list[str]:
+        """What a person should know before the fit."""
+        kept = set(self.calibrated.kept)
+        return left_out([name for column, name in enumerate(design.schema.matrix_names) if column not in kept])
+
+    def upgraded(self, state: dict[str, Any]) -> dict[str, Any]:
+        """The state of a chain as this version writes it."""
+        return state
+
+    def to_dict(self) -> dict[str, Any]:
+        """The model as JSON-safe values; it must be resolved."""
+        plain = {name: getattr(self, name) for name in self.__dataclass_fields__}
+        init = self.init.to_dict() if isinstance(self.init, Splits) else self.init
+        return {"family": "hme", **plain, "init": init, "calibration": self.calibrated.to_dict()}
+
+    @classmethod
+    def from_dict(cls, record: Mapping[str, Any]) -> HME:
+        """The model that `to_dict` described."""
+        fields = {name: value for name, value in record.items() if name != "family"}
+        init = fields["init"] if isinstance(fields["init"], str) else Splits.from_dict(fields["init"])
+        return cls(**fields | {"init": init, "calibration": Calibration.from_dict(fields["calibration"])})
+
+
+def _number(value: Any) -> float:
+    """A value as a number; what is none becomes NaN, which lies in no range."""
+    return float(value) if is_number(value) else float("nan")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -64,6 +65,16 @@ class Splits:
     def of(cls, tree: Any, depth: int) -> Splits:
         """Of a fitted decision tree of scikit-learn."""
         return cls(int(tree.n_features_in_), tuple(tuple(level) for level in splits_of(tree, depth)))
+
+    def to_dict(self) -> dict[str, Any]:
+        """The rules as JSON-safe values."""
+        return {"columns": self.columns, "levels": [list(level) for level in self.levels]}
+
+    @classmethod
+    def from_dict(cls, record: Mapping[str, Any]) -> Splits:
+        """The rules that `to_dict` described."""
+        levels = [tuple(None if rule is None else (rule[0], rule[1]) for rule in level) for level in record["levels"]]
+        return cls(record["columns"], tuple(levels))
 
     def standard(self, inputs: Inputs) -> list[list[Any]]:
         """The rules in standard units."""

@@ -14,7 +14,7 @@ import numpy as np
 from ..columns import Column, learn_column
 from ..data import described, hashed
 from ..errors import InputError
-from ..response import Response
+from ..response import Response, Task
 from ..training import Training, matched_columns, training_of_arrays, training_of_table
 from ..words import counted
 from .interactions import interaction_name, pairs_of, require_width
@@ -259,6 +259,7 @@ def read_linear(
     source: Any,
     target: str,
     *,
+    task: Task = "regression",
     weight: str | None = None,
     categorical: str | Iterable[str] = (),
     drop: str | Iterable[str] = (),
@@ -271,7 +272,10 @@ def read_linear(
     source : path or frame
         What `read` takes.
     target : str
-        The column to predict: numbers.
+        The column to predict.
+    task : {"auto", "classification", "regression"}
+        Whether it holds numbers, as linear models need, or classes; of ``"auto"``, numbers with more than two values
+        are regressed.
     weight : str, optional
         The column of weights: the noise of a row of weight w has variance σ²/w. Rows of weight 0 are dropped.
     categorical : str or iterable of str
@@ -286,7 +290,7 @@ def read_linear(
     LinearDesign
     """
     training = training_of_table(
-        source, target, task="regression", weight=weight, offset=None, categorical=categorical, drop=drop
+        source, target, task=task, weight=weight, offset=None, categorical=categorical, drop=drop
     )
     return linear_design_of(training, interactions)
 
@@ -295,6 +299,7 @@ def make_linear_design(
     X: Any,
     y: Any,
     *,
+    task: Task = "regression",
     sample_weight: Any = None,
     categorical_features: Any = None,
     interactions: str | Iterable[tuple[str | int, str | int]] | None = None,
@@ -308,7 +313,9 @@ def make_linear_design(
     X : frame or two-dimensional array-like
         The predictors.
     y : series or array-like
-        The response, one number a row.
+        The response, one number or class a row.
+    task : {"auto", "classification", "regression"}
+        Whether it holds numbers, as linear models need, or classes.
     sample_weight : array-like, optional
         Weights: the noise of a row of weight w has variance σ²/w. Rows of weight 0 are dropped.
     categorical_features : None, "from_dtype", or array-like of bool, int or str
@@ -328,7 +335,7 @@ def make_linear_design(
     training = training_of_arrays(
         X,
         y,
-        task="regression",
+        task=task,
         names=names,
         target=target,
         sample_weight=sample_weight,

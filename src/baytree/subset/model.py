@@ -13,7 +13,6 @@ from .. import _core
 from ..errors import InputError, is_number, unknown_choice
 from ..proposals import ProposalSpec, parse_weights
 from ..tempering import Tempering, position_from_dict, position_to_dict
-from ..words import counted, listed
 from .design import LinearDesign, LinearSchema
 from .noise import calibrated
 from .priors import (
@@ -25,7 +24,7 @@ from .priors import (
     model_prior_of,
     prior_from_dict,
 )
-from .standard import Standard, standardise
+from .standard import Standard, left_out, standardise
 
 MOVES = ("gibbs", "random", "metropolis", "informed", "replace")
 # A scan judges every unit in a few nanoseconds; a replacement passes between units that stand in for each other.
@@ -147,6 +146,8 @@ class Subset:
     def resolve(self, design: LinearDesign) -> Subset:
         """The model with everything that was left open chosen for this design."""
         require_linear(design)
+        if design.classes is not None or design.y.ndim > 1:
+            raise InputError(f"{design.response.name!r}: linear models are of one number; choose another model")
         always = _named(self.always, design.schema)
         found = self.calibration or self._calibrate(design)
         open_model = replace(self, always=always, moves=self.shares(), calibration=found)
@@ -269,14 +270,9 @@ class Subset:
 
     def remarks(self, design: LinearDesign) -> Sequence[str]:
         """What a person should know before the chains run."""
-        lines = []
         possible = set(self.possible_units(design.schema))
         constant = [unit.name for number, unit in enumerate(design.units) if number not in possible]
-        if constant:
-            some = listed(constant[:5]) + (f" and {len(constant) - 5} more" if len(constant) > 5 else "")
-            lines.append(
-                f"{counted(len(constant), 'column')} left out, as it never varies, or says the same as others: {some}"
-            )
+        lines = left_out(constant)
         if self.method == "sample" and all(name.endswith("replace") for name in self.shares()):
             lines.append("replacements never change the number of columns; add gibbs")
         return lines

@@ -79,6 +79,11 @@ class SubsetPosterior(Sampled):
         return self.drawn.draws
 
     @property
+    def has_chains(self) -> bool:
+        """Whether the draws come from chains, which can go on; not where all models were enumerated."""
+        return self.enumerated is None
+
+    @property
     def log_likelihood(self) -> np.ndarray:
         """log P(y|γ) − log P(y|∅) of each draw, shape (chains, draws)."""
         return self.drawn.log_likelihood

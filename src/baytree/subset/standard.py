@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import frexp, ldexp, sqrt
 
 import numpy as np
 
 from ..errors import InputError
+from ..words import counted, listed
 from .design import LinearDesign, weighted_mean
 
 # A column of whose square other columns leave less than this share depends on them.
@@ -85,6 +87,14 @@ def standard_columns(
     for at, (name, values) in enumerate(zip(design.schema.matrix_names, design.matrix.T, strict=True)):
         matrix[:, at], centre[at], scale[at] = _standard(name, values, design.weight, intercept)
     return matrix, centre, scale, _kept(matrix, design)
+
+
+def left_out(names: Sequence[str]) -> list[str]:
+    """What a person should know about columns that are not kept; nothing where all are."""
+    if not names:
+        return []
+    some = listed(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
+    return [f"{counted(len(names), 'column')} left out, as it never varies, or says the same as others: {some}"]
 
 
 def _standard(

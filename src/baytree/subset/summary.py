@@ -61,6 +61,11 @@ class SubsetSummary:
             return f"{self.top_models.normalised.all}, and the draws are independent."
         return verdict(self.diagnostics, self.remedies)
 
+    @property
+    def agree(self) -> bool:
+        """Whether the chains agree, or there was nothing to agree on."""
+        return self.enumerated or self.diagnostics.agree
+
     def to_dict(self) -> dict[str, Any]:
         """The summary as JSON-safe values."""
         parts = {name: getattr(self, name).to_dict() for name in ("inclusion", "top_models", "coefficients")}
@@ -80,7 +85,7 @@ class SubsetSummary:
                 "diagnostics": asdict(self.diagnostics),
                 "remedies": [remedy._asdict() for remedy in self.remedies],
                 "verdict": self.verdict,
-                "agree": self.enumerated or self.diagnostics.agree,
+                "agree": self.agree,
             }
         )
 

@@ -1,0 +1,343 @@
+"""The posterior of a hierarchical mixture of experts: draws of soft trees, or the one tree that a method found."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from ..agreement import Rows, diagnose_series, spaced
+from ..diagnostics import Diagnostics
+from ..errors import InputError, require_whole
+from ..plan import Plan
+from ..sampled import Part, Sampled, blocks_of
+from ..storage import ModelReader
+from ..subset.design import LinearDesign, LinearSchema
+from .em import penalty
+from .expert_words import ExpertWords, expert_words
+from .fitting import Fitted, fit
+from .gate_directions import GateDirections, gate_directions
+from .inputs import Inputs
+from .layout import PARAMETERS
+from .model import BY_CHAINS, HME, TrainingRows
+from .outputs import Outputs
+from .prediction import SoftPrediction
+from .soft_tree import SoftTree
+from .summary import HMESummary, summarise
+
+OF_DRAWS = ("log_likelihood", "log_prior")
+
+
+@dataclass(frozen=True, eq=False)
+class HMEPosterior(Sampled):
+    """Draws of soft trees.
+
+    Methods that end with one tree give one draw of one chain. Gates and experts are for inputs and outputs in standard
+    units, which `inputs` and `outputs` make. Labels switch: leaf 3 of one draw need not be leaf 3 of another, so
+    parameters are not averaged over draws, but predictions are.
+
+    Attributes
+    ----------
+    model : HME
+        The model, with everything that was left open filled in.
+    schema : LinearSchema
+        The training table's names, levels and response.
+    plan : Plan
+        How the draws were asked for.
+    gates : numpy.ndarray
+        The coefficients of the gates, shape (chains, draws, numbers): level by level, node by node, branch by branch
+        but the last, input by input.
+    coefficients : numpy.ndarray
+        Those of the experts, likewise: leaf by leaf, then input by input and output by output; of classes, class by
+        class but the last and input by input.
+    variance : numpy.ndarray or None
+        The variances of linear and constant experts, leaf by leaf and output by output.
+    log_likelihood, log_prior : numpy.ndarray
+        log P(y | x) of the training rows, of outputs in standard units, and the log prior or minus the penalty, of
+        each draw.
+    states : tuple of dict
+        Where each chain stopped, so that it can go on; of methods without chains, how the fit went.
+    watched, recorded
+        See `Sampled`.
+    """
+
+    model: HME
+    schema: LinearSchema  # type: ignore[assignment]
+    plan: Plan
+    gates: np.ndarray
+    coefficients: np.ndarray
+    variance: np.ndarray | None
+    log_likelihood: np.ndarray
+    log_prior: np.ndarray
+    states: tuple[dict[str, Any], ...]
+    watched: Rows | None = None
+    recorded: Diagnostics | None = None
+
+    def __repr__(self) -> str:
+        size = f"{self.chains} chains × {self.draws:,} draws" if self.draws > 1 else "one tree"
+        return f"<HMEPosterior by {self.model.method}: {size}, response {self.schema.response.name!r}>"
+
+    @property
+    def chains(self) -> int:
+        """Number of chains."""
+        return self.log_likelihood.shape[0]
+
+    @property
+    def draws(self) -> int:
+        """Number of draws of each chain."""
+        return self.log_likelihood.shape[1]
+
+    @property
+    def inputs(self) -> Inputs:
+        """How rows become inputs."""
+        return self.model.inputs(self.schema)
+
+    @property
+    def outputs(self) -> Outputs:
+        """How responses become outputs."""
+        return self.model.outputs
+
+    # ---- trees ----------------------------------------------------------------------------------------------------
+
+    @property
+    def best(self) -> tuple[int, int]:
+        """The chain and the draw of highest log-likelihood plus log prior."""
+        chain, draw = np.unravel_index(np.argmax(self.log_likelihood + self.log_prior), self.log_likelihood.shape)
+        return int(chain), int(draw)
+
+    def tree(self, chain: int | None = None, draw: int | None = None) -> SoftTree:
+        """The soft tree of one draw.
+
+        Parameters
+        ----------
+        chain, draw : int, optional
+            Which one; by default the best.
+        """
+        if (chain is None) != (draw is None):
+            raise InputError("give both the chain and the draw, or neither for the best one")
+        if chain is None or draw is None:
+            chain, draw = self.best
+        for name, value, size in (("chain", chain, self.chains), ("draw", draw, self.draws)):
+            require_whole(name, value, 0)
+            if value >= size:
+                raise InputError(f"{name}={value}: there are {size:,}, counted from 0")
+        return self._prediction.tree(int(chain), int(draw))
+
+    def responsibilities(self, X: Any, chain: int | None = None, draw: int | None = None) -> np.ndarray:
+        """P(leaf | x) of each row in one draw, shape (rows, leaves).
+
+        Parameters
+        ----------
+        X : path, frame or array-like
+            Rows; frames are matched by column name.
+        chain, draw : int, optional
+            Which draw; by default the best. Labels switch, so leaves are not those of other draws.
+        """
+        return np.exp(self.tree(chain, draw).log_paths(self.inputs.matrix(X))).T
+
+    def experts(self, chain: int | None = None, draw: int | None = None) -> tuple[ExpertWords, ...]:
+        """What the experts of one draw say, in the units of the table; ``print`` one.
+
+        Parameters
+        ----------
+        chain, draw : int, optional
+            Which draw; by default the best.
+        """
+        return expert_words(self.tree(chain, draw), self.inputs, self.outputs, self.schema.response)
+
+    def gate_directions(self, chain: int | None = None, draw: int | None = None) -> GateDirections:
+        """What each gate of one draw asks, above what its experts say; ``print`` or ``plot`` it.
+
+        Parameters
+        ----------
+        chain, draw : int, optional
+            Which draw; by default the best.
+        """
+        said = tuple(str(words) for words in self.experts(chain, draw))
+        return gate_directions(self.tree(chain, draw), self.inputs.names, said)
+
+    # ---- prediction -----------------------------------------------------------------------------------------------
+
+    @cached_property
+    def _prediction(self) -> SoftPrediction:
+        drawn = {name: getattr(self, name) for name in PARAMETERS if getattr(self, name) is not None}
+        return SoftPrediction(self.model, drawn, self.plan.seed)
+
+    def predict(self, X: Any, kind: str = "mean", prob: float = 0.9) -> np.ndarray:
+        """Predict new rows, averaging over the draws.
+
+        Parameters
+        ----------
+        X : path, frame or array-like
+            New rows; frames are matched by column name.
+        kind : {"mean", "sd", "interval", "draws", "predictive", "predictive_interval"}
+            ``"mean"``: E(y | x), shape (rows,), or (rows, outputs) of several; with classes their probabilities,
+            (rows, classes).
+            ``"sd"``: of numbers, the standard deviation of a new y: the experts' noise, their differences and those of
+            the draws.
+            ``"interval"``: an equal-tailed credible interval of E(y | x), with a last axis of 2; not of a single tree.
+            ``"draws"``: draws of E(y | x), with leading axes (chains, draws).
+            ``"predictive"``: draws of a new y, likewise; with classes, positions in the classes.
+            ``"predictive_interval"``: of numbers, an equal-tailed interval of a new y.
+        prob : float
+            The probability of an interval.
+        """
+        return self._prediction.predict(self.inputs.matrix(X), kind, prob)
+
+    def predict_proba(self, X: Any, kind: str = "mean", prob: float = 0.9) -> np.ndarray:
+        """Class probabilities, as `predict` gives them; an error where the response is a number."""
+        if self.schema.response.classes is None:
+            raise InputError(f"{self.schema.response.name!r} is a number and has no classes; use predict")
+        return self.predict(X, kind, prob)
+
+    # ---- how it went ----------------------------------------------------------------------------------------------
+
+    @property
+    def has_chains(self) -> bool:
+        """Whether the draws come from chains, which can go on."""
+        return self.model.method in BY_CHAINS
+
+    @property
+    def objective(self) -> tuple[float, ...]:
+        """What a method without chains maximised, before each epoch and at the end; of chains nothing."""
+        return () if self.has_chains else tuple(self.states[0]["objective"])
+
+    @property
+    def held_out(self) -> tuple[float, ...]:
+        """The mean log-likelihood of the rows that early stopping held out, likewise."""
+        return () if self.has_chains else tuple(self.states[0]["held_out"])
+
+    @property
+    def epochs(self) -> int:
+        """Passes over the data of a method without chains; 0 of chains."""
+        return 0 if self.has_chains else int(self.states[0]["epochs"])
+
+    @property
+    def converged(self) -> bool:
+        """Whether such a method ended by itself; true of chains, which `summary` judges."""
+        return self.has_chains or bool(self.states[0]["converged"])
+
+    def summary(self) -> HMESummary:
+        """What was found, and whether the chains agree; ``print`` it."""
+        return summarise(self)
+
+    def _diagnose(self, rows: Rows | None, draws: int | None) -> Diagnostics:
+        series = {"log-likelihood": self.log_likelihood, "log-prior": self.log_prior}
+        predicting = None if rows is None else _Fits(self, draws)
+        return diagnose_series(self, series, predicting, rows, draws, size="log-prior")
+
+    # ---- files ----------------------------------------------------------------------------------------------------
+
+    @property
+    def _numbers(self) -> int:
+        return self.gates.size + self.coefficients.size
+
+    def part(self, chain: int, begin: int, end: int) -> Part:
+        """Draws begin … end of one chain."""
+        return {
+            name: getattr(self, name)[chain, begin:end]
+            for name in (*PARAMETERS, *OF_DRAWS)
+            if getattr(self, name) is not None
+        }
+
+    @classmethod
+    def from_parts(
+        cls,
+        model: HME,
+        schema: LinearSchema,
+        plan: Plan,
+        parts: Sequence[Sequence[Part]],
+        states: Sequence[dict[str, Any]],
+        watched: Rows | None = None,
+        recorded: Diagnostics | None = None,
+    ) -> HMEPosterior:
+        """Put together what the chains recorded, `parts[chain]` being its blocks in order; this empties them."""
+        arrays: dict[str, Any] = {
+            name: np.stack([np.concatenate([part.pop(name) for part in chain]) for chain in parts])
+            for name in (*PARAMETERS, *OF_DRAWS)
+            if name in parts[0][0]
+        }
+        arrays.setdefault("variance", None)
+        return cls(model, schema, plan, **arrays, states=tuple(states), watched=watched, recorded=recorded)
+
+    @staticmethod
+    def read_parts(reader: ModelReader, chain: int, plan: Plan) -> list[Part]:
+        """The blocks of draws of one chain in a model file."""
+        names = [name for name in (*PARAMETERS, *OF_DRAWS) if name != "variance"]
+        return blocks_of(reader, chain, names, optional=("variance",))
+
+    def check(self) -> HMEPosterior:
+        """Raise InputError where the parts do not belong together; gives the posterior itself."""
+        if not self.plan.chains == self.chains == len(self.states):
+            raise InputError("draws or states are missing")
+        self.model.calibrated.check(self.schema)
+        for name, size in self.model.layout.sizes().items():
+            values = getattr(self, name)
+            if values is None or values.shape != (self.chains, self.draws, size) or not np.isfinite(values).all():
+                raise InputError(f"the {name} of the draws are damaged")
+        if self.variance is not None and not (self.variance > 0).all():
+            raise InputError("a variance is not positive")
+        if self.log_prior.shape != self.log_likelihood.shape:
+            raise InputError("draws are missing")
+        return self
+
+    def with_tree(self, found: Fitted, rows: TrainingRows) -> HMEPosterior:
+        """A posterior whose one tree has learned more rows."""
+        part, state = _recorded(self.model, found, rows)
+        return self.from_parts(self.model, self.schema, self.plan, [[part]], [state])
+
+
+class _Fits:
+    """What some draws predict, for the comparison of chains."""
+
+    def __init__(self, posterior: HMEPosterior, draws: int | None) -> None:
+        self._inputs, self._prediction = posterior.inputs, posterior._prediction
+        if draws is not None and draws < posterior.draws:
+            self._prediction = self._prediction.take(spaced(np.arange(posterior.draws)[None], draws)[0])
+        self.chains, self.draws = self._prediction.shape
+
+    def predictions(self, codes: np.ndarray) -> Iterator[np.ndarray]:
+        """Predictions at rows of the matrix, shape (chains, draws, rows, width); of classes all but the last."""
+        fits = self._prediction.predict(self._inputs.of_matrix(codes), "draws", 0.9)
+        if fits.ndim == 3:
+            yield fits[..., None]
+        else:
+            yield fits[..., :-1] if self._prediction.of_classes else fits
+
+
+def fit_posterior(model: HME, design: LinearDesign, plan: Plan, watched: Rows) -> HMEPosterior:
+    """The posterior of a model whose method needs no chains.
+
+    Parameters
+    ----------
+    model : HME
+        The model, resolved.
+    design : LinearDesign
+        The data.
+    plan : Plan
+        The seed, and how many draws to make where the method gives more than one tree.
+    watched : Rows
+        The rows at which predictions are looked at.
+    """
+    return posterior_of(model, design, plan, fit(model, design, plan.seed), watched)
+
+
+def posterior_of(
+    model: HME, design: LinearDesign, plan: Plan, found: Fitted, watched: Rows | None = None
+) -> HMEPosterior:
+    """The one tree that a method found, as a posterior."""
+    parts, state = _recorded(model, found, model.rows(design))
+    plan = replace(plan, chains=1, draws=1, warmup=0, thin=1)
+    return HMEPosterior.from_parts(model, design.schema, plan, [[parts]], [state], watched)
+
+
+def _recorded(model: HME, found: Fitted, rows: TrainingRows) -> tuple[Part, dict[str, Any]]:
+    """What a method found, as a chain of one draw would have recorded it, and how it went."""
+    (X, Y, weight), tree = rows, found.tree.to_numpy()
+    part = {name: values[None] for name, values in model.layout.packed(tree).items()}
+    part["log_likelihood"] = np.array([float(np.sum(weight * tree.log_likelihood(X, Y)))])
+    part["log_prior"] = np.array([-penalty(tree, float(model.ridge))])
+    return part, {name: getattr(found, name) for name in ("objective", "held_out", "epochs", "converged")}
