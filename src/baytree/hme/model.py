@@ -180,7 +180,7 @@ class HME:
     def remarks(self, design: LinearDesign) -> list[str]:
         """What a person should know before the fit."""
         kept = set(self.calibrated.kept)
-        return left_out([name for column, name in enumerate(design.schema.matrix_names) if column not in kept])
+        return left_out([unit.name for unit in design.units if not kept.intersection(range(unit.begin, unit.end))])
 
     def upgraded(self, state: dict[str, Any]) -> dict[str, Any]:
         """The state of a chain as this version writes it."""

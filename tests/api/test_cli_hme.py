@@ -1,0 +1,174 @@
+"""Mixtures of experts on the command line."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from typer.testing import CliRunner
+
+import baytree as bt
+from baytree.cli import app
+
+FIT = ["fit", "friedman.csv", "--target", "y", "--model", "hme"]
+GROUPS = ["fit", "friedman.csv", "--target", "group", "--model", "hme"]
+
+
+@pytest.fixture(autouse=True)
+def _in_folder(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(folder)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a table of numbers and classes, and a model of each."""
+    folder = tmp_path_factory.mktemp("cli")
+    friedman = bt.datasets.friedman(n=120, seed=1)
+    group = np.array(["a", "b", "c"])[np.digitize(friedman.y, [12, 17])]
+    friedman.X.with_columns(pl.Series("group", group), pl.Series("y", friedman.y)).write_csv(folder / "friedman.csv")
+    for fit, other, name in ((FIT, "group", "numbers"), (GROUPS, "y", "groups")):
+        words = [fit[0], folder / fit[1], *fit[2:], "--drop", other, "--depth", 1, "--seed", 1, "-q"]
+        invoke(*words, "--out", folder / f"{name}.baytree")
+    return folder
+
+
+def invoke(*arguments: Any, code: int = 0) -> Any:
+    """Run a command in this process; it must end with this exit code."""
+    result = CliRunner().invoke(app, [str(argument) for argument in arguments])
+    assert result.exit_code == code, result.output
+    return result
+
+
+def failure(*arguments: Any, code: int = 2) -> str:
+    """The message of a command that must fail."""
+    result = invoke(*arguments, code=code)
+    assert result.stdout == ""
+    assert "Traceback" not in result.stderr
+    return result.stderr.removeprefix("baytree: ").rstrip("\n")
+
+
+def test_fit_is_the_python_api() -> None:
+    design = bt.read_linear("friedman.csv", "y", drop="group")
+    expected = bt.sample(bt.HME(depth=1), design, seed=1)
+    found = bt.load("numbers.baytree")
+    assert (found.model, found.plan) == (expected.model, expected.plan)
+    assert np.array_equal(found.gates, expected.gates) and np.array_equal(found.coefficients, expected.coefficients)
+    classes = bt.read_linear("friedman.csv", "group", task="auto", drop="y")
+    assert bt.load("groups.baytree").model == bt.HME(depth=1).resolve(classes)
+
+
+def test_fit_says_what_was_learned() -> None:
+    text = invoke(*FIT, "--drop", "group", "--depth", 1, "--seed", 1, "--out", "again.baytree").stdout
+    assert "Response 'y' (regression)" in text
+    assert "EM, " in text and "leaf 1: y " in text and "leaf 2: y " in text
+    assert "✔ EM ended by itself after" in text
+    commands = [shlex.split(line, comments=True)[1:] for line in text.splitlines() if line.startswith("  baytree ")]
+    assert len(commands) == 2
+    for command in commands:
+        invoke(*command)
+
+
+def test_options() -> None:
+    options = (
+        "--depth 1 --branching 3 --expert constant --method em2 --init random --n-init 2 --ridge 0.5 --epochs 7 "
+        "--early-stopping --interaction x1:x2 --seed 3"
+    )
+    text = invoke(*FIT, "--drop", "group", *options.split(), "--out", "options.baytree").stdout
+    assert "of which 1 interaction" in text and "! EM with gates by least squares has not converged after 7" in text
+    model = bt.load("options.baytree").model
+    design = bt.read_linear("friedman.csv", "y", drop="group", interactions=[("x1", "x2")])
+    asked = bt.HME(
+        depth=1, branching=3, expert="constant", method="em2", init="random", n_init=2, ridge=0.5, epochs=7,
+        early_stopping=True,
+    )  # fmt: skip
+    assert model == asked.resolve(design)
+
+
+def test_fit_json() -> None:
+    asked = [*GROUPS, "--drop", "y", "--depth", 1, "--seed", 1, "--json", "--out", "json.baytree"]
+    record = json.loads(invoke(*asked).stdout)
+    assert (record["model"]["family"], record["model"]["expert"]) == ("hme", "multinomial")
+    assert len(record["gates"]) == 1 and len(record["experts"]) == 2
+    assert set(record["experts"][0]["average"]) == {"a", "b", "c"}
+    assert record["verdict"] and record["agree"] is True and record["model_file"] == "json.baytree"
+
+
+def test_show() -> None:
+    posterior, text = bt.load("numbers.baytree"), invoke("show", "numbers.baytree").stdout
+    assert "Regression of y: 120 rows, 10 columns" in text
+    assert "Model: a soft tree of depth 1 with 2 branches, 2 leaves with linear experts; ridge 0.1" in text
+    for line in str(posterior.gate_directions()).splitlines():
+        assert line in text
+    assert posterior.summary().verdict in text and "Do the chains agree?" not in text
+    record = json.loads(invoke("show", "numbers.baytree", "--json").stdout)
+    assert record["gates"] == posterior.gate_directions().to_dict()
+    for option in (["--trees", "3"], ["--tree", "0,0,0"], ["--models", "2"]):
+        assert "holds a mixture of experts; leave" in failure("show", "numbers.baytree", *option)
+
+
+def test_predict() -> None:
+    found = pl.read_csv(invoke("predict", "numbers.baytree", "friedman.csv", "--prob", 0.8).stdout.encode())
+    posterior = bt.load("numbers.baytree")
+    assert found.columns == ["mean", "predictive_lower", "predictive_upper"]
+    assert np.array_equal(found["mean"], posterior.predict("friedman.csv"))
+    ends = posterior.predict("friedman.csv", "predictive_interval", 0.8)
+    assert np.array_equal(found.select("predictive_lower", "predictive_upper"), ends)
+    sd = pl.read_csv(invoke("predict", "numbers.baytree", "friedman.csv", "--kind", "sd").stdout.encode())
+    assert np.array_equal(sd["sd"], posterior.predict("friedman.csv", "sd"))
+    groups = pl.read_csv(invoke("predict", "groups.baytree", "friedman.csv").stdout.encode())
+    assert groups.columns == ["prediction", "P(a)", "P(b)", "P(c)"]
+    predict = ["predict", "numbers.baytree", "friedman.csv"]
+    assert "found one tree, which has no error bars" in failure(*predict, "--kind", "interval")
+    assert "no kind of prediction 'vote'" in failure(*predict, "--kind", "vote")
+    assert "a mixture of experts takes no offset" in failure(*predict, "--offset", "x1")
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ("--trees 5", "--trees is for sums of trees: a soft tree has one tree; --depth and --branching say"),
+        ("--max-depth 2", "all leaves of a soft tree are at --depth; leave --max-depth out"),
+        ("--model-prior 4", "--model-prior is for linear models; choose --model subset"),
+        ("--max-cuts 9", "--max-cuts is for single trees and sums of trees"),
+        ("--moves gibbs", "--moves is for sums of trees and linear models"),
+        ("--depth -1", "depth=-1: choose a whole number, 0 or more"),
+        ("--depth 20", "1,048,576 leaves; choose at most 4,096"),
+        ("--branching 1", "branching=1: choose a whole number, 2 or more"),
+        ("--branching 3 --init cart", "decision trees have two branches, not 3; choose 'random'"),
+        ("--ridge -1", "ridge=-1.0: choose 0 or more, or 'auto'"),
+        ("--ridge atuo", "ridge='atuo': choose 0 or more, or 'auto'"),
+        ("--epochs 0", "epochs=0: choose a whole number, 1 or more"),
+        ("--n-init 0", "n_init=0: choose a whole number, 1 or more"),
+        ("--method enumerate", "no method 'enumerate'. Choose from: em, em2, online"),
+        ("--method online --expert poisson", "method='online' is for linear and constant experts"),
+        ("--expert logistic", "expert='logistic' is not for a regression; choose from: auto, linear, constant"),
+        ("--draws 10", "--draws: --method em has no chains; leave --draws out"),
+        ("--until-converged", "--until-converged: --method em has no chains"),
+    ],
+)  # fmt: skip
+def test_wrong_options(options: str, said: str) -> None:
+    assert said in failure(*FIT, "--drop", "group", "-q", "--out", "new.baytree", *shlex.split(options))
+    assert not Path("new.baytree").exists()
+
+
+OF_MIXTURES = ["--depth 1", "--branching 2", "--expert auto", "--ridge 1", "--init cart", "--n-init 2", "--epochs 3",
+               "--early-stopping"]  # fmt: skip
+
+
+@pytest.mark.parametrize("option", OF_MIXTURES)
+@pytest.mark.parametrize("family", ["cart", "bart", "subset"])
+def test_options_of_mixtures_with_others(option: str, family: str) -> None:
+    Path("unreadable.csv").write_bytes(b"")
+    name = option.split()[0]
+    message = failure("fit", "unreadable.csv", "--target", "y", "--model", family, *option.split())
+    assert message == f"{name} is for mixtures of experts; choose --model hme, or leave {name} out"
+
+
+def test_methods_of_mixtures_with_linear_models() -> None:
+    fit = ["fit", "friedman.csv", "--target", "y", "--model", "subset", "-q"]
+    assert "no method 'em'. Choose from: auto, enumerate, sample" in failure(*fit, "--method", "em")
