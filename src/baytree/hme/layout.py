@@ -7,9 +7,17 @@ from math import prod
 
 import numpy as np
 
-from .experts import EXPERTS, LEAST_VARIANCE
+from .experts import LEAST_VARIANCE, Classes, Constant, Experts, Gamma, Gaussian, Poisson
 from .soft_tree import SoftTree
 
+EXPERTS: dict[str, type[Experts]] = {
+    "linear": Gaussian,
+    "constant": Constant,
+    "poisson": Poisson,
+    "gamma": Gamma,
+    "logistic": Classes,
+    "multinomial": Classes,
+}
 # Of one draw; the variance only of linear and constant experts.
 PARAMETERS = ("gates", "coefficients", "variance")
 
@@ -81,8 +89,8 @@ class Layout:
             end = begin + prod(shape)
             gates.append(parameters["gates"][begin:end].reshape(shape))
             begin = end
-        experts = EXPERTS[self.expert](parameters["coefficients"].reshape(self.coefficients))
+        given: dict[str, np.ndarray] = {"coefficients": parameters["coefficients"].reshape(self.coefficients)}
         if self.variance is not None:
-            of_leaves = parameters["variance"].reshape(self.variance)
-            experts = type(experts)(experts.coefficients, of_leaves, np.full(self.outputs, LEAST_VARIANCE))
-        return SoftTree(tuple(gates), experts)
+            given["variance"] = parameters["variance"].reshape(self.variance)
+            given["least"] = np.full(self.outputs, LEAST_VARIANCE)
+        return SoftTree(tuple(gates), EXPERTS[self.expert](**given))
