@@ -19,7 +19,6 @@ from .hme.pictured import Pictured
 from .hme.posterior import HMEPosterior, posterior_of
 from .hme.soft_tree import SoftTree
 from .plan import Plan
-from .subset.design import LinearDesign
 
 _PARAMETERS = """
     Parameters
