@@ -20,6 +20,7 @@ nb::dict draws_to_dict(SumRecord draws, const SumChain& chain) {
   }
   if (chain.has_sigma()) out["sigma"] = to_numpy(std::move(draws.sigma));
   out["log_likelihood"] = to_numpy(std::move(draws.log_likelihood));
+  if (chain.learns_leaf_sd()) out["leaf_sd"] = to_numpy(std::move(draws.leaf_sd));
   if (chain.sparse()) {
     out["log_weight"] = to_numpy(std::move(draws.log_weight));
     out["concentration"] = to_numpy(std::move(draws.concentration));
@@ -43,12 +44,13 @@ void bind_bart(nb::module_& module) {
   nb::class_<SumModel>(module, "SumModel")
       .def(
           "__init__",
-          [](SumModel* self, GrowTree prior, std::size_t trees, double bandwidth, double leaf_sd, std::vector<MoveShare> moves, double nu, double lambda,
+          [](SumModel* self, GrowTree prior, std::size_t trees, double bandwidth, double leaf_sd, bool learns_leaf_sd, std::vector<MoveShare> moves, double nu,
+             double lambda,
              std::size_t variance_trees, double power, std::uint32_t grow_sweeps, bool sparse, double unit) {
             new (self)
-                SumModel{{std::move(prior), trees, bandwidth}, leaf_sd, std::move(moves), {nu, lambda}, variance_trees, power, grow_sweeps, sparse, unit};
+                SumModel{{std::move(prior), trees, bandwidth}, leaf_sd, learns_leaf_sd, std::move(moves), {nu, lambda}, variance_trees, power, grow_sweeps, sparse, unit};
           },
-          nb::arg("prior"), nb::arg("trees"), nb::arg("bandwidth"), nb::arg("leaf_sd"), nb::arg("moves"), nb::arg("nu"), nb::arg("scale"),
+          nb::arg("prior"), nb::arg("trees"), nb::arg("bandwidth"), nb::arg("leaf_sd"), nb::arg("learns_leaf_sd"), nb::arg("moves"), nb::arg("nu"), nb::arg("scale"),
           nb::arg("variance_trees"), nb::arg("power"), nb::arg("grow_sweeps"), nb::arg("sparse"), nb::arg("unit"));
 
   nb::class_<SumResponse>(module, "SumResponse")
@@ -70,6 +72,7 @@ void bind_bart(nb::module_& module) {
       .def(nb::init<>())
       .def_rw("stream", &SumPosition::stream)
       .def_rw("sigma", &SumPosition::sigma)
+      .def_rw("leaf_sd", &SumPosition::leaf_sd)
       .def_rw("log_weights", &SumPosition::log_weights)
       .def_rw("concentration", &SumPosition::concentration)
       .def_rw("turns", &SumPosition::turns)

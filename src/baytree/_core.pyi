@@ -192,6 +192,7 @@ class SumModel:
         trees: int,
         bandwidth: float,
         leaf_sd: float,
+        learns_leaf_sd: bool,
         moves: Sequence[MoveShare],
         nu: float,
         scale: float,
@@ -213,6 +214,7 @@ class SumResponse:
 class SumPosition:
     stream: int
     sigma: float
+    leaf_sd: float
     log_weights: list[float]
     concentration: float
     turns: list[int]

@@ -23,8 +23,8 @@ _PARAMETERS = """
     ----------
     trees : int
         Number of trees in the sum{of_classes}.
-    k : float
-        {k}
+    k : float or "learned"
+        {k} ``"learned"`` draws the spread of leaf values as well, which suits soft rules.
     alpha, beta : float
         A node of depth d of a tree splits with probability ``alpha * (1 + d) ** -beta``.
     min_leaf : int
@@ -142,7 +142,7 @@ class BARTRegressor(RegressorMixin, _BART):
     def __init__(
         self,
         trees: int = 200,
-        k: float = 2.0,
+        k: float | str = 2.0,
         alpha: float = 0.95,
         beta: float = 2.0,
         min_leaf: int = 5,
@@ -253,7 +253,7 @@ class BARTClassifier(ClassifierMixin, _BART):
     def __init__(
         self,
         trees: int = 200,
-        k: float = 2.0,
+        k: float | str = 2.0,
         alpha: float = 0.95,
         beta: float = 2.0,
         min_leaf: int = 5,

@@ -36,6 +36,8 @@ GROW_SWEEPS = 10
 LEAST_SHARE = 1e-3
 # Beyond these the response leaves the range of single precision.
 LARGEST, SMALLEST = 1e30, 1e-30
+# Where k is learned, the one whose leaf values give its prior a scale.
+USUAL_K = 2.0
 
 
 @dataclass(frozen=True)
@@ -79,8 +81,10 @@ class BART:
     prior : GrowTree or Program
         The prior of each tree. ``Weights("sparse")`` as part of a `GrowTree`'s knowledge learns which columns matter
         [2]_. A program's proofs must have parts that can be drawn again by themselves.
-    k : float
-        How many standard deviations of the sum of trees reach to the ends of the response's range.
+    k : float or "learned"
+        How many standard deviations of the sum of trees reach to the ends of the response's range. ``"learned"``: the
+        leaf values' standard deviation σ_μ is drawn as well. Before any data it is half-Cauchy [4]_ with the σ_μ of
+        k = 2 for its median, cut off at 1/1024 and at 8 times that.
     nu, q : float
         The degrees of freedom ν of the noise's prior, and the probability q. An infinite `nu` fixes σ at σ̂.
     sigma : {"linear", "naive"} or float
@@ -123,7 +127,7 @@ class BART:
 
     trees: int = 200
     prior: GrowTree | Program = field(default_factory=lambda: GrowTree(beta=2.0))
-    k: float = 2.0
+    k: float | str = USUAL_K
     nu: float = 3.0
     q: float = 0.9
     sigma: str | float = "linear"
@@ -144,10 +148,10 @@ class BART:
             )
         if isinstance(self.prior, GrowTree) and self.prior.rule != "variable":
             raise InputError(f"rule={self.prior.rule!r}: a sum of trees chooses a column first; use rule='variable'")
-        for name in ("k", "nu"):
-            value = getattr(self, name)
-            if not is_number(value) or not value > 0:
-                raise InputError(f"{name}={value!r}: choose a positive number")
+        if not self.learns_leaf_sd and (not is_number(self.k) or not self.k > 0):
+            raise InputError(f"k={self.k!r}: choose a positive number, or 'learned'")
+        if not is_number(self.nu) or not self.nu > 0:
+            raise InputError(f"nu={self.nu!r}: choose a positive number")
         if not is_number(self.q) or not 0 < self.q < 1:
             raise InputError(f"q={self.q!r} is a probability: choose it between 0 and 1")
         if isinstance(self.sigma, str):
@@ -202,8 +206,13 @@ class BART:
         return isinstance(self.prior, GrowTree) and self.prior.knowledge.sparse
 
     @property
+    def learns_leaf_sd(self) -> bool:
+        """Whether the spread of leaf values is learned."""
+        return isinstance(self.k, str) and self.k == "learned"
+
+    @property
     def leaf_sd(self) -> float:
-        """The standard deviation σ_μ of a leaf value."""
+        """The standard deviation σ_μ of a leaf value; where it is learned, the scale of its prior."""
         return self._calibrated.leaf_sd
 
     @property
@@ -255,6 +264,7 @@ class BART:
             trees=int(self.trees),
             bandwidth=float(self.bandwidth) if self.split == "soft" else 0.0,
             leaf_sd=leaf_sd,
+            learns_leaf_sd=self.learns_leaf_sd,
             moves=shares,
             nu=nu,
             scale=scale,
@@ -287,8 +297,9 @@ class BART:
         forest, draws = chain.take()
         unit = self._calibrated.unit
         draws["value"] *= np.float32(unit)
-        if "sigma" in draws:
-            draws["sigma"] *= unit
+        for name in ("sigma", "leaf_sd"):
+            if name in draws:
+                draws[name] *= unit
         if "variance_value" in draws:  # logarithms, of which each tree takes its share of that of the unit
             draws["variance_value"] += np.float32(2 * math.log(unit) / self.variance_trees)
         return {**forest, **draws}
@@ -314,8 +325,8 @@ class BART:
         chain.restore(forest_from_lists(state["trees"]).arrays(), values, bandwidths, position)
 
     def upgraded(self, state: dict[str, Any]) -> dict[str, Any]:
-        """The state of a chain as this version writes it."""
-        return state
+        """The state of a chain as this version writes it: older ones did not learn the spread of leaf values."""
+        return {"leaf_sd": 1.0} | state
 
     def remarks(self, design: Design) -> Sequence[str]:
         """What a person should know before the chains run."""
@@ -336,7 +347,7 @@ class BART:
             "family": "bart",
             "trees": int(self.trees),
             "prior": self.prior.to_dict(),
-            "k": float(self.k),
+            "k": self.k if isinstance(self.k, str) else float(self.k),
             "nu": None if self.nu == math.inf else float(self.nu),
             "q": float(self.q),
             "sigma": self.sigma if isinstance(self.sigma, str) else float(self.sigma),
@@ -368,16 +379,17 @@ class BART:
 
 
 POSITION = (
-    *("stream", "sigma", "log_weights", "concentration", "turns", "accepted"),
+    *("stream", "sigma", "leaf_sd", "log_weights", "concentration", "turns", "accepted"),
     *("stored_trees", "stored", "variance_stored_trees", "variance_stored"),
 )
 
 
 def calibrate(model: BART, design: Design) -> Calibration:
     """What the prior takes from the data."""
+    k = USUAL_K if isinstance(model.k, str) else model.k
     if design.classes is not None:
         sums = model.sums(design)
-        leaf_sd = 3.0 / (model.k * math.sqrt(model.trees))
+        leaf_sd = 3.0 / (k * math.sqrt(model.trees))
         return Calibration((0.0,) * sums if sums > 1 else (_probit_of_share(design),), leaf_sd, 1.0, 1.0)
     y = design.y if design.offset is None else design.y - design.offset
     low, high = float(y.min()), float(y.max())
@@ -392,7 +404,7 @@ def calibrate(model: BART, design: Design) -> Calibration:
 
         scale *= float(chi2.ppf(1 - model.q, model.nu)) / model.nu
     unit = 2.0 ** math.ceil(math.log2(spread))
-    return Calibration(((low + high) / 2,), spread / (2 * model.k * math.sqrt(model.trees)), scale, unit)
+    return Calibration(((low + high) / 2,), spread / (2 * k * math.sqrt(model.trees)), scale, unit)
 
 
 def factor_prior(nu: float, scale: float, factors: int) -> tuple[float, float]:

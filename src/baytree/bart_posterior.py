@@ -27,9 +27,9 @@ FOREST_ARRAYS = ("feature", "cut", "subset", "missing_left", "rows", "begin")
 SUM_ARRAYS = (*FOREST_ARRAYS, "tree", "value")
 PART_ARRAYS = (*SUM_ARRAYS, "log_likelihood")
 VARIANCE = "variance_"
-# Of soft rules only; of numbers with one variance only; of those with a variance by trees only; of learned column
-# weights only.
-OPTIONAL = ("bandwidth", "sigma", *(VARIANCE + name for name in SUM_ARRAYS), "log_weight", "concentration")
+# Of soft rules only; of numbers with one variance only; of those with a variance by trees only; of a learned spread of
+# leaf values only; of learned column weights only.
+OPTIONAL = ("bandwidth", "sigma", *(VARIANCE + name for name in SUM_ARRAYS), "leaf_sd", "log_weight", "concentration")
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,6 +55,8 @@ class BARTPosterior(Explained):
         on the row.
     variance : Sums or None
         Where the noise depends on the row: sums of trees that give the logarithm of its variance.
+    leaf_sd : numpy.ndarray or None
+        Where k is learned: the standard deviation σ_μ of the leaf values of each draw, shape (chains, draws).
     log_weights : numpy.ndarray or None
         Where column weights are learned: their logarithms, shape (chains, draws, columns).
     concentration : numpy.ndarray or None
@@ -71,6 +73,7 @@ class BARTPosterior(Explained):
     states: tuple[dict[str, Any], ...]
     sigma: np.ndarray | None = None
     variance: Sums | None = None
+    leaf_sd: np.ndarray | None = None
     log_weights: np.ndarray | None = None
     concentration: np.ndarray | None = None
     watched: Rows | None = None
@@ -177,6 +180,8 @@ class BARTPosterior(Explained):
             record |= {VARIANCE + name: array for name, array in self.variance.part(chain, begin, end).items()}
         if self.sigma is not None:
             record["sigma"] = self.sigma[chain, begin:end]
+        if self.leaf_sd is not None:
+            record["leaf_sd"] = self.leaf_sd[chain, begin:end]
         if self.log_weights is not None and self.concentration is not None:
             record["log_weight"] = self.log_weights[chain, begin:end].ravel()
             record["concentration"] = self.concentration[chain, begin:end]
@@ -215,6 +220,7 @@ class BARTPosterior(Explained):
             states=tuple(states),
             sigma=sigma,
             variance=variance,
+            leaf_sd=taken("leaf_sd"),
             log_weights=log_weights,
             concentration=concentration,
             watched=watched,
@@ -234,7 +240,7 @@ class BARTPosterior(Explained):
             if part is not None:
                 part.check()
         shape = (self.chains, self.draws)
-        series = [one for one in (self.log_likelihood, self.sigma, self.concentration) if one is not None]
+        series = [one for one in (self.log_likelihood, self.sigma, self.leaf_sd, self.concentration) if one is not None]
         if any(one.shape != shape for one in series) or not self.plan.chains == self.chains == len(self.states):
             raise InputError("draws or states are missing")
         if self.variance is not None and self.variance.tree_index.shape[:2] != shape:
@@ -246,6 +252,8 @@ class BARTPosterior(Explained):
             raise InputError("the standard deviations of the noise are no positive numbers")
         if (sums.bandwidths is not None) != (self.model.split == "soft"):
             raise InputError("the bandwidths of soft rules are missing")
+        if (self.leaf_sd is not None) != self.model.learns_leaf_sd:
+            raise InputError("learned standard deviations of leaf values are missing")
         learned = (self.log_weights, self.concentration)
         if any((one is not None) != self.model.sparse for one in learned):
             raise InputError("learned column weights are missing")

@@ -43,6 +43,7 @@ CORE_LAYERS = [
     {"rng", "bart/soft_pass"},
     {
         "design",
+        "slice",
         "ladder",
         "bart/pass",
         "bart/class_probabilities",
@@ -72,7 +73,7 @@ CORE_LAYERS = [
     {"prior/node_rules", "prior/path", "bart/sum_kernel", "bart/leaf_numbers", "bart/latent", "bart/soft_kernel"},
     {"prior/grow_tree", "prior/node_table", "slp/lint", "slp/library", "bart/sum_predictor"},
     {"bart/tree_sum", "bart/shap"},
-    {"bart/backfit", "bart/sparse", "bart/tree_record", "bart/target_leaf"},
+    {"bart/backfit", "bart/sparse", "bart/leaf_spread", "bart/tree_record", "bart/target_leaf"},
     {"bart/grow_start", "bart/noise"},
     {"prior/program_knowledge", "leaf_values", "proposal/move", "slp/reading", "slp/prelude"},
     {"slp/code"},

@@ -7,6 +7,7 @@
 
 #include "baytree/error.hpp"
 #include "baytree/numeric.hpp"
+#include "baytree/slice.hpp"
 
 namespace baytree {
 namespace {
@@ -74,23 +75,10 @@ double SparseWeights::log_density(double logit) const {
   return baytree::log_gamma(a) - columns * baytree::log_gamma(shape) + shape * sum + 0.5 * log_share + log_rest;
 }
 
-/// One step of a slice sampler (Neal 2003), stepping out.
 void SparseWeights::draw_concentration(Stream& stream) {
-  constexpr double width = 1.0;
-  constexpr int most_steps = 50;
-  const double now = std::log(concentration_ / static_cast<double>(log_weights_.size()));
-  const double level = log_density(now) + std::log1p(-stream.uniform());
-  double low = now - width * stream.uniform(), high = low + width;
-  for (int i = 0; i < most_steps && log_density(low) > level; ++i) low -= width;
-  for (int i = 0; i < most_steps && log_density(high) > level; ++i) high += width;
-  for (;;) {
-    const double next = low + (high - low) * stream.uniform();
-    if (log_density(next) > level || next == now) {
-      concentration_ = static_cast<double>(log_weights_.size()) * std::exp(next);
-      return;
-    }
-    (next < now ? low : high) = next;
-  }
+  const auto columns = static_cast<double>(log_weights_.size());
+  const double now = std::log(concentration_ / columns);
+  concentration_ = columns * std::exp(slice_step(now, 1.0, [this](double logit) { return log_density(logit); }, stream));
 }
 
 void SparseWeights::hand_to(std::span<const std::unique_ptr<TreeSum>> sums) const {

@@ -17,7 +17,7 @@ double grid_for(double largest) { return std::exp2(std::ceil(std::log2(largest))
 
 /// Residuals may exceed the response by what the trees may add.
 double reach(double largest_response, const SumModel& model) {
-  return 4.0 * largest_response + 8.0 * model.leaf_sd * std::sqrt(static_cast<double>(model.prior.trees));
+  return 4.0 * largest_response + 8.0 * (model.learns_leaf_sd ? LeafSpread::most_scales : 1.0) * model.leaf_sd * std::sqrt(static_cast<double>(model.prior.trees));
 }
 
 /// The trees of a variance have the prior of those of the mean; but a sign says how the mean changes.
@@ -87,6 +87,7 @@ SumChain::SumChain(const Design& design, const SumResponse& response, const SumM
     latent_.assign(sums, std::vector<float>(rows));
     classes_ = Latent{response.classes, weight_, response.n_classes, grid, response.centre, response.offset};
   }
+  if (model.learns_leaf_sd) spread_.emplace(model.leaf_sd);
   if (model.sparse) {
     sparse_.emplace(design.columns.size());
     sparse_->hand_to(sums_);  // equal ones, but drawn from as those to come, so that a chain that is restored here goes on alike
@@ -120,6 +121,7 @@ void SumChain::iterate(Team& team) {
   if (classes_) draw_latents(*classes_, residual_, latent_, stream_);
   for (std::size_t s = 0; s < residual_.size(); ++s) sums_[s]->sweep(target(s), stream_, team);
   if (noise_) noise_->draw(residual_[0], stream_, team);
+  if (spread_) spread_->draw(means(), stream_);
   if (sparse_) sparse_->draw(sums_, stream_);
 }
 
@@ -133,6 +135,7 @@ void SumChain::record() {
   if (variance_) variance_->record();
   if (has_sigma()) draws_.sigma.push_back(noise_->sigma());
   draws_.log_likelihood.push_back(log_likelihood());
+  if (spread_) draws_.leaf_sd.push_back(spread_->sd());
   if (sparse_) {
     draws_.log_weight.insert(draws_.log_weight.end(), sparse_->log_weights().begin(), sparse_->log_weights().end());
     draws_.concentration.push_back(sparse_->concentration());
@@ -183,6 +186,7 @@ std::vector<float> SumChain::bandwidths() const {
 SumPosition SumChain::position() const {
   SumPosition position{.stream = stream_.position(), .turns = turns(), .accepted = accepted(), .stored_trees = mean_->trees(), .stored = mean_->places()};
   if (noise_) position.sigma = noise_->sigma();
+  if (spread_) position.leaf_sd = spread_->sd();
   if (variance_) {
     position.variance_stored_trees = variance_->trees();
     position.variance_stored = variance_->places();
@@ -241,6 +245,10 @@ void SumChain::restore(const ForestView& forest, std::span<const float> values, 
   for (std::size_t s = 1; s < sums_.size(); ++s) {
     std::fill(sums_[s]->turns.begin(), sums_[s]->turns.end(), 0);
     std::fill(sums_[s]->accepted.begin(), sums_[s]->accepted.end(), 0);
+  }
+  if (spread_) {
+    spread_->restore(position.leaf_sd);
+    spread_->hand_to(means());
   }
   if (sparse_) {
     sparse_->restore(position.log_weights, position.concentration);

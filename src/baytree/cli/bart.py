@@ -42,8 +42,12 @@ TreesOption = Annotated[
     int, typer.Option(help="Of bart: trees in the sum; of several classes, for each.", rich_help_panel=MODEL)
 ]
 KOption = Annotated[
-    float,
-    typer.Option(help="Of bart: how many sd of the sum reach to the ends of the response.", rich_help_panel=MODEL),
+    str,
+    typer.Option(
+        metavar="NUMBER|learned",
+        help="Of bart: how many sd of the sum reach to the ends of the response; learned draws it as well.",
+        rich_help_panel=MODEL,
+    ),
 ]
 QOption = Annotated[
     float, typer.Option(help="Of bart: the probability that the noise is less than --sigma.", rich_help_panel=MODEL)
@@ -91,7 +95,7 @@ def build(context: typer.Context, output: Output) -> BART:
         raise InputError("--bandwidth is for --split soft; add that, or leave --bandwidth out")
     choices = {name: str(asked[name]) for name in ("variance", "split", "start")}
     stated = {name: asked[name] for name in SETTINGS} | choices
-    stated["sigma"] = number_or_word(asked["sigma"])
+    stated |= {name: number_or_word(asked[name]) for name in ("sigma", "k")}
     prior: Any = tree_prior(context, output, BETA)
     return BART(prior=prior, **stated)
 

@@ -140,7 +140,7 @@ def command(
     min_leaf: options.MinLeafOption = 5,
     rule: options.RuleOption = RuleChoice.VARIABLE,
     trees: TreesOption = 200,
-    k: KOption = 2.0,
+    k: KOption = "2.0",
     nu: NuOption = 3.0,
     q: QOption = 0.9,
     sigma: SigmaOption = "linear",

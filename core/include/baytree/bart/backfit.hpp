@@ -37,6 +37,7 @@ class Backfit final : public TreeSum {
   bool changed(std::size_t t) const override { return changed_[t] != 0; }
   bool take_changed(std::size_t t) override { return std::exchange(changed_[t], std::uint8_t{0}) != 0; }
 
+  void set_leaf_sd(double sd) override { leaf_model_ = leaf_model_.with_sd(sd); }
   void set_log_weights(std::vector<double> log_weights) override { columns_.set(std::move(log_weights)); }
   void for_each_split(std::size_t t, const std::function<void(const Node&, const std::vector<bool>&)>& visit) override;
 

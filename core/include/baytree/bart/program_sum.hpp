@@ -29,6 +29,8 @@ class ProgramSum final : public TreeSum {
   /// Puts tree `t` where these choices lead; throws InputError where that is another tree than the pattern. The residual follows.
   void restore(std::size_t t, const std::vector<slp::Event>& choices, const Nodes& pattern, std::vector<float> values, std::span<float> residual);
 
+  void set_leaf_sd(double sd) override { leaf_.set_leaf(leaf_.leaf().with_sd(sd)); }
+
   // A tree may have many proofs, and a program chooses columns by its own weights: these throw InputError.
   void restore(std::size_t t, const Nodes& pattern, std::vector<float> values, std::span<float> residual) override;
   void set_log_weights(std::vector<double> log_weights) override;

@@ -29,6 +29,7 @@ class SoftBackfit final : public TreeSum {
   void sweep(const Target& target, Stream& stream, Team& team) override;
   void restore(std::size_t t, const Nodes& pattern, std::vector<float> values, std::span<float> residual) override;
 
+  void set_leaf_sd(double sd) override { leaf_sd_ = sd; }
   void set_log_weights(std::vector<double> log_weights) override;
   void for_each_split(std::size_t t, const std::function<void(const Node&, const std::vector<bool>&)>& visit) override;
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "baytree/bart/latent.hpp"
+#include "baytree/bart/leaf_spread.hpp"
 #include "baytree/bart/noise.hpp"
 #include "baytree/bart/program_sum.hpp"
 #include "baytree/bart/sparse.hpp"
@@ -19,7 +20,8 @@ namespace baytree {
 
 struct SumModel {
   SumPrior prior;
-  double leaf_sd = 1.0;  // of leaf values
+  double leaf_sd = 1.0;      // of leaf values, or the scale of the prior of their standard deviation
+  bool learns_leaf_sd = false;
   std::vector<MoveShare> moves;
   VariancePrior noise;             // of numbers: of the variance, or of each of the factors that make it up
   std::size_t variance_trees = 0;  // whose leaves are these factors; none where the variance is one number
@@ -44,6 +46,7 @@ struct SumRecord {
   TreeDraws mean, variance;
   std::vector<double> sigma;  // of each draw, as is the next
   std::vector<double> log_likelihood;
+  std::vector<double> leaf_sd;                    // where it is learned: of each draw
   std::vector<double> log_weight, concentration;  // where column weights are learned: of every column, and one, of each draw
 };
 
@@ -51,6 +54,7 @@ struct SumRecord {
 struct SumPosition {
   std::uint64_t stream = 0;
   double sigma = 1.0;
+  double leaf_sd = 1.0;             // where it is learned
   std::vector<double> log_weights;  // where column weights are learned
   double concentration = 1.0;
   std::vector<std::uint64_t> turns, accepted;
@@ -80,6 +84,7 @@ class SumChain {
 
   bool has_sigma() const { return noise_ && noise_->has_sigma(); }
   bool has_variance() const { return variance_.has_value(); }
+  bool learns_leaf_sd() const { return spread_.has_value(); }
   bool sparse() const { return sparse_.has_value(); }
   bool soft() const { return soft_; }
   double log_likelihood() const;
@@ -97,6 +102,7 @@ class SumChain {
  private:
   void run(std::uint64_t iterations, std::uint64_t thin, unsigned threads);
   Target target(std::size_t sum);
+  std::span<const std::unique_ptr<TreeSum>> means() const { return std::span(sums_).first(residual_.size()); }
   void grow(std::uint32_t sweeps, const GrowTree& prior);
   void iterate(Team& team);
   void record();
@@ -113,6 +119,7 @@ class SumChain {
   std::vector<std::vector<float>> latent_;    // of each sum, with classes
   std::optional<Latent> classes_;
   std::optional<Noise> noise_;  // of numbers
+  std::optional<LeafSpread> spread_;
   std::optional<SparseWeights> sparse_;
 
   std::optional<TreeRecord> mean_, variance_;

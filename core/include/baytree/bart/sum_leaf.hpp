@@ -40,6 +40,9 @@ class SumLeaf {
   static SumLeaf of_mean(double sd, double grid) { return SumLeaf(sd * sd, grid, {}); }
   static SumLeaf of_variance(const VariancePrior& factor) { return SumLeaf(0.0, 0.0, factor); }
 
+  /// Normal values of another spread on the same grid.
+  SumLeaf with_sd(double sd) const { return SumLeaf(sd * sd, grid_, factor_); }
+
   /// Whether rows are multiplied by their changes, and not added to.
   bool multiplies() const { return grid_ == 0.0; }
   bool allows(float value) const {

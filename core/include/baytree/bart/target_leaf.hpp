@@ -14,6 +14,7 @@ class TargetLeaf {
   TargetLeaf(Row rows, const SumLeaf& leaf) : rows_(rows), leaf_(leaf) {}
 
   const SumLeaf& leaf() const { return leaf_; }
+  void set_leaf(const SumLeaf& leaf) { leaf_ = leaf; }
   void aim_at(const Target& target) { target_ = target; }
 
   struct Buffer {};

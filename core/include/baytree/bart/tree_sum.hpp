@@ -57,6 +57,8 @@ class TreeSum {
   /// Puts tree `t` elsewhere, given by rules and sizes; throws InputError where the prior could not have grown it. The residual follows.
   virtual void restore(std::size_t t, const Nodes& pattern, std::vector<float> values, std::span<float> residual) = 0;
 
+  /// The standard deviation that leaf values have before any data.
+  virtual void set_leaf_sd(double sd) = 0;
   /// How likely each column is to be chosen for a rule, among those that have one.
   virtual void set_log_weights(std::vector<double> log_weights) = 0;
   /// Of each split of tree `t`, calls visit(node, blocked), `blocked` being the columns that have no rule there.
