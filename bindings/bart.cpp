@@ -45,13 +45,20 @@ void bind_bart(nb::module_& module) {
       .def(
           "__init__",
           [](SumModel* self, GrowTree prior, std::size_t trees, double bandwidth, double leaf_sd, bool learns_leaf_sd, std::vector<MoveShare> moves, double nu,
-             double lambda,
-             std::size_t variance_trees, double power, std::uint32_t grow_sweeps, bool sparse, double unit) {
-            new (self)
-                SumModel{{std::move(prior), trees, bandwidth}, leaf_sd, learns_leaf_sd, std::move(moves), {nu, lambda}, variance_trees, power, grow_sweeps, sparse, unit};
+             double lambda, std::size_t variance_trees, double power, std::uint32_t grow_sweeps, bool sparse, double unit) {
+            new (self) SumModel{{std::move(prior), trees, bandwidth},
+                                leaf_sd,
+                                learns_leaf_sd,
+                                std::move(moves),
+                                {nu, lambda},
+                                variance_trees,
+                                power,
+                                grow_sweeps,
+                                sparse,
+                                unit};
           },
-          nb::arg("prior"), nb::arg("trees"), nb::arg("bandwidth"), nb::arg("leaf_sd"), nb::arg("learns_leaf_sd"), nb::arg("moves"), nb::arg("nu"), nb::arg("scale"),
-          nb::arg("variance_trees"), nb::arg("power"), nb::arg("grow_sweeps"), nb::arg("sparse"), nb::arg("unit"));
+          nb::arg("prior"), nb::arg("trees"), nb::arg("bandwidth"), nb::arg("leaf_sd"), nb::arg("learns_leaf_sd"), nb::arg("moves"), nb::arg("nu"),
+          nb::arg("scale"), nb::arg("variance_trees"), nb::arg("power"), nb::arg("grow_sweeps"), nb::arg("sparse"), nb::arg("unit"));
 
   nb::class_<SumResponse>(module, "SumResponse")
       .def_static(

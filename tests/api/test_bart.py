@@ -59,6 +59,18 @@ def three_classes(data: bt.datasets.Dataset) -> np.ndarray:
     return np.array(["low", "mid", "top"])[np.digitize(data.y, np.quantile(data.y, [1 / 3, 2 / 3]))]
 
 
+def test_a_learned_spread_of_leaf_values(friedman: bt.datasets.Dataset) -> None:
+    """A response on another scale has leaf values on that scale; a spread that is not learned stays what it is."""
+    learned = [
+        bt.BARTRegressor(**QUICK, k="learned").fit(friedman.X, scale * friedman.y).posterior_ for scale in (1.0, 1024.0)
+    ]
+    assert learned[0].leaf_sd.shape == (2, learned[0].draws)
+    np.testing.assert_allclose(learned[1].leaf_sd, 1024 * learned[0].leaf_sd, rtol=1e-9)
+    least, most = (times * learned[0].model.leaf_sd for times in (1 / 1024, 8))
+    assert (learned[0].leaf_sd >= least).all() and (learned[0].leaf_sd <= most).all()
+    assert bt.BARTRegressor(**QUICK).fit(friedman.X, friedman.y).posterior_.leaf_sd is None
+
+
 # ---- kinds of prediction --------------------------------------------------------------------------------------------
 
 
@@ -348,7 +360,8 @@ def test_sparse_weights_find_the_columns() -> None:
     [
         ({"trees": 0}, "trees=0: choose a whole number, 1 or more"),
         ({"trees": 2.5}, "trees=2.5"),
-        ({"k": 0}, "k=0: choose a positive number"),
+        ({"k": 0}, "k=0: choose a positive number, or 'learned'"),
+        ({"k": "learn"}, "k='learn': choose a positive number, or 'learned'"),
         ({"alpha": 1.5}, "alpha=1.5"),
         ({"beta": -1}, "beta=-1"),
         ({"min_leaf": 0}, "min_leaf=0"),

@@ -188,6 +188,7 @@ def test_soft_questions() -> None:
         ("--k -1", "k=-1.0: choose a positive number"),
         ("--q 1", "q=1.0 is a probability"),
         ("--nu 0", "nu=0.0: choose a positive number"),
+        ("--k much", "k='much': choose a positive number, or 'learned'"),
         ("--sigma lineal", "Did you mean 'linear'?"),
         ("--sigma -2", "sigma=-2.0: choose a positive number"),
         ("--moves swap", "no move 'swap'. Choose from: auto, birth_death, change"),

@@ -150,6 +150,7 @@ def test_rungs_that_were_put_at_a_tree_say_so() -> None:
     np.testing.assert_allclose(put.rung_log_likelihood, expected)
 
 
+@pytest.mark.usefixtures("_heeds_ctrl_c")
 def test_ctrl_c_between_rounds_keeps_what_was_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
     import signal
 

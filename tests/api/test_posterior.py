@@ -5,7 +5,6 @@ import dataclasses
 import json
 import pickle
 import signal
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -256,9 +255,8 @@ LONG = 100_000
 
 
 @pytest.fixture
-def _ctrl_c(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Ctrl-C is pressed after the third block of a run; whoever runs the tests may ignore it, these need it."""
-    previous = signal.signal(signal.SIGINT, signal.default_int_handler)
+def _ctrl_c(_heeds_ctrl_c: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ctrl-C is pressed after the third block of a run."""
     advance, blocks = sampling._Run._next_block, 0
 
     def press(run: sampling._Run) -> int:
@@ -270,8 +268,6 @@ def _ctrl_c(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         return iterations
 
     monkeypatch.setattr(sampling._Run, "_next_block", press)
-    yield
-    signal.signal(signal.SIGINT, previous)
 
 
 @pytest.mark.usefixtures("_ctrl_c")
@@ -366,12 +362,13 @@ def test_standstill_is_said() -> None:
         bt.sample(bt.CART(bt.GrowTree(min_leaf=41)), design, draws=1, progress=False)
 
 
-@pytest.mark.parametrize("arguments", [(bt.CART(), bt.datasets.load("kyphosis")), ("cart", None), (None, [[1]])])
-def test_wrong_arguments(arguments: tuple[object, object]) -> None:
+@pytest.mark.parametrize("design", [bt.datasets.load("kyphosis"), None, [[1]]])
+def test_wrong_arguments(design: object) -> None:
     with pytest.raises(bt.InputError, match="Design is needed"):
-        bt.sample(*arguments, progress=False)
-    with pytest.raises(bt.InputError, match="not a model"):
-        bt.sample("cart", bt.datasets.load("kyphosis").design())
+        bt.sample(bt.CART(), design, progress=False)
+    for model in ("cart", None):
+        with pytest.raises(bt.InputError, match="not a model"):
+            bt.sample(model, design, progress=False)
 
 
 def test_one_chain_is_not_judged() -> None:

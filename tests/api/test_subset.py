@@ -400,6 +400,7 @@ def test_use_beside_trees() -> None:
         other.plot_beside(trees)
 
 
+@pytest.mark.usefixtures("_heeds_ctrl_c")
 def test_ctrl_c_ends_an_enumeration() -> None:
     X, y = line(50, 29)
     design = bt.make_linear_design(X, y)

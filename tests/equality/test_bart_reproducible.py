@@ -73,7 +73,7 @@ def assert_same(a: bt.BARTPosterior, b: bt.BARTPosterior) -> None:
             np.testing.assert_array_equal(array, other.forest.arrays()[name], err_msg=name)
         for name in ("tree_index", "values", "bandwidths"):
             np.testing.assert_array_equal(getattr(one, name), getattr(other, name), err_msg=name)
-    for name in ("sigma", "log_likelihood", "log_weights", "concentration"):
+    for name in ("sigma", "leaf_sd", "log_likelihood", "log_weights", "concentration"):
         np.testing.assert_array_equal(getattr(a, name), getattr(b, name), err_msg=name)
     assert a.states == b.states
     assert a.model == b.model
@@ -87,7 +87,8 @@ def model(data: str, kind: str) -> bt.BART:
     prior, few = bt.GrowTree(beta=2.0) & KNOWN[kind], data == "rows"
     noise = {"variance": "forest", "variance_trees": 3 if few else 8} if kind == "forest" else {}
     start, split = "grow" if kind == "grown" else "root", "soft" if kind == "soft" else "hard"
-    return bt.BART(trees=5 if few else 20, prior=prior, start=start, split=split, **noise)
+    k = "learned" if kind in ("soft", "sparse", "forest") else 2.0
+    return bt.BART(trees=5 if few else 20, prior=prior, k=k, start=start, split=split, **noise)
 
 
 def draw(data: str, kind: str = "plain", **options: object) -> bt.BARTPosterior:

@@ -16,11 +16,11 @@ from baytree.bart_posterior import OPTIONAL, PART_ARRAYS, VARIANCE
 MODELS = {
     "constant": bt.BART(trees=4, prior=bt.GrowTree(beta=2.0) & bt.Weights("sparse")),
     "forest": bt.BART(trees=4, variance="forest", variance_trees=3),
-    "soft": bt.BART(trees=4, split="soft"),
+    "soft": bt.BART(trees=4, split="soft", k="learned"),
 }
 # Arrays that not every file has, each with a file that has it.
 SOME = [
-    ("forest" if name.startswith(VARIANCE) else "soft" if name == "bandwidth" else "constant", name)
+    ("forest" if name.startswith(VARIANCE) else "soft" if name in ("bandwidth", "leaf_sd") else "constant", name)
     for name in OPTIONAL
 ]
 ARRAYS = [*(("constant", name) for name in PART_ARRAYS), *SOME]

@@ -126,7 +126,7 @@ def test_an_offset_is_taken_from_the_response() -> None:
 def test_a_response_that_its_offset_explains(value: float) -> None:
     x, offset = table(60)
     post = fit(x, value + offset, offset=offset)
-    np.testing.assert_allclose(post.predict(x), value, rtol=0.5, atol=0.5)
+    np.testing.assert_allclose(post.predict(x, offset=offset) - offset, value, rtol=0.5, atol=0.5)
     assert (post.sigma > 0).all() and np.isfinite(post.mean.values).all()
 
 

@@ -17,7 +17,8 @@ double grid_for(double largest) { return std::exp2(std::ceil(std::log2(largest))
 
 /// Residuals may exceed the response by what the trees may add.
 double reach(double largest_response, const SumModel& model) {
-  return 4.0 * largest_response + 8.0 * (model.learns_leaf_sd ? LeafSpread::most_scales : 1.0) * model.leaf_sd * std::sqrt(static_cast<double>(model.prior.trees));
+  return 4.0 * largest_response +
+         8.0 * (model.learns_leaf_sd ? LeafSpread::most_scales : 1.0) * model.leaf_sd * std::sqrt(static_cast<double>(model.prior.trees));
 }
 
 /// The trees of a variance have the prior of those of the mean; but a sign says how the mean changes.

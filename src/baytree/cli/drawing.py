@@ -263,7 +263,8 @@ def sum_line(summary: BARTSummary) -> Text:
     """What is assumed of a sum of trees besides the prior of a tree."""
     model = summary.model
     each = " for each class" if summary.trees > model["trees"] else ""
-    values = f"leaf values of standard deviation {model['calibration']['leaf_sd']:.4g} (k = {model['k']:g})"
+    about = "about " if model["k"] == "learned" else ""
+    values = f"leaf values of standard deviation {about}{model['calibration']['leaf_sd']:.4g} (k = {model['k']})"
     freedom = "inf" if model["nu"] is None else f"{model['nu']:g}"
     factors = f"the product of {counted(model['variance_trees'], 'tree')}, " if model["variance"] == "forest" else ""
     noise = f"; noise by {factors}sigma = {model['sigma']}, nu = {freedom}, q = {model['q']:g}"

@@ -20,7 +20,7 @@ namespace baytree {
 
 struct SumModel {
   SumPrior prior;
-  double leaf_sd = 1.0;      // of leaf values, or the scale of the prior of their standard deviation
+  double leaf_sd = 1.0;  // of leaf values, or the scale of the prior of their standard deviation
   bool learns_leaf_sd = false;
   std::vector<MoveShare> moves;
   VariancePrior noise;             // of numbers: of the variance, or of each of the factors that make it up
