@@ -148,7 +148,7 @@ class BART:
             )
         if isinstance(self.prior, GrowTree) and self.prior.rule != "variable":
             raise InputError(f"rule={self.prior.rule!r}: a sum of trees chooses a column first; use rule='variable'")
-        if not self.learns_leaf_sd and (not is_number(self.k) or not self.k > 0):
+        if self.k != "learned" if isinstance(self.k, str) else not (is_number(self.k) and self.k > 0):
             raise InputError(f"k={self.k!r}: choose a positive number, or 'learned'")
         if not is_number(self.nu) or not self.nu > 0:
             raise InputError(f"nu={self.nu!r}: choose a positive number")
@@ -208,7 +208,7 @@ class BART:
     @property
     def learns_leaf_sd(self) -> bool:
         """Whether the spread of leaf values is learned."""
-        return isinstance(self.k, str) and self.k == "learned"
+        return self.k == "learned"
 
     @property
     def leaf_sd(self) -> float:
