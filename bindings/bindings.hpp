@@ -18,6 +18,7 @@ ForestView forest_view(const nb::dict& arrays);
 void bind_bart(nb::module_& module);
 void bind_cart(nb::module_& module);
 void bind_hme(nb::module_& module);
+void bind_hmm(nb::module_& module);
 void bind_knowledge(nb::module_& module);
 void bind_predict(nb::module_& module);
 void bind_programs(nb::module_& module);

@@ -34,7 +34,7 @@ void add_column(BoundDesign& bound, const nb::object& codes, bool categorical, s
 NB_MODULE(_core, module) {
   using namespace baytree;
   using namespace baytree::python;
-  module.doc() = "The native core: chains over trees, over subsets of columns and over mixtures of experts, and prediction with many trees.";
+  module.doc() = "The native core: chains over trees, over subsets of columns and over mixtures of experts, prediction with many trees, hidden Markov chains.";
 
   // baytree.errors defines the exception; it is looked up when thrown, so that the core can be imported first.
   nb::register_exception_translator([](const std::exception_ptr& pointer, void*) {
@@ -82,4 +82,5 @@ NB_MODULE(_core, module) {
   bind_bart(module);
   bind_subset(module);
   bind_hme(module);
+  bind_hmm(module);
 }

@@ -55,6 +55,7 @@ CORE_LAYERS = [
         "hme/normal_system",
         "hme/polya_gamma",
         "hme/problem",
+        "hmm",
         "slp/characters",
         "slp/operators",
         "slp/builtins",
