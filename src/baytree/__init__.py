@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from .bart import BARTClassifier, BARTRegressor
     from .cart import CARTClassifier, CARTRegressor
     from .linear import SubsetRegressor, SubsetSelector
+    from .markov import HMDTClassifier, HMDTRegressor
     from .soft import HMEClassifier, HMERegressor
 
 __version__ = version("baytree")
@@ -76,6 +77,8 @@ __all__ = [
     "GPrior",
     "Gaussian",
     "GrowTree",
+    "HMDTClassifier",
+    "HMDTRegressor",
     "HMEClassifier",
     "HMEPosterior",
     "HMERegressor",
@@ -122,6 +125,8 @@ _LAZY = {
     "BARTRegressor": ".bart",
     "CARTClassifier": ".cart",
     "CARTRegressor": ".cart",
+    "HMDTClassifier": ".markov",
+    "HMDTRegressor": ".markov",
     "HMEClassifier": ".soft",
     "HMERegressor": ".soft",
     "SubsetRegressor": ".linear",

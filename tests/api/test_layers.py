@@ -32,7 +32,7 @@ PYTHON_LAYERS = [
     {"hme"},
     {"families"},
     {"sampling", "estimators"},
-    {"cart", "bart", "linear", "soft", "nulls"},
+    {"cart", "bart", "linear", "soft", "markov", "nulls"},
     {"studies"},
     {"cli", "__init__"},
     {"__main__"},

@@ -10,7 +10,8 @@ from ..errors import InputError
 from .em import Settings
 from .logit import fit_newton
 from .markov_field import MeanField
-from .markov_tree import Expected, MarkovTree, Sequences, smoothed
+from .markov_tree import Expected, MarkovTree, smoothed
+from .sequences import Sequences
 
 # Sweeps of the mean field in one E step; it goes on where the last one ended.
 SWEEPS = 3

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from .._core import hmm_best_path, hmm_smooth
-from .markov_tree import Ahead, Expected, MarkovTree, Sequences
+from .markov_tree import Ahead, Chains, Expected, MarkovTree
 from .numeric import log_sum_exp
+from .sequences import Sequences
 
 # The mean field ends when a sweep over the nodes gains less than this a row.
 ENOUGH = 1e-8
@@ -115,7 +116,7 @@ class MeanField:
         minus = found["log_likelihood"].reshape(-1, rows) - gained.T
         self._minus_divergence[level] = np.add.reduceat(minus, self._sequences.begin[:-1], axis=1)
 
-    def _chains(self, level: slice, evidence: np.ndarray) -> tuple[np.ndarray, ...]:
+    def _chains(self, level: slice, evidence: np.ndarray) -> Chains:
         """The chains of a level's nodes as sequences one after the other, for the core."""
         rows, b = self._sequences.rows, self._tree.branching
         nodes = level.stop - level.start

@@ -7,7 +7,8 @@ from dataclasses import replace
 import numpy as np
 
 from .experts import Experts, first_experts
-from .markov_tree import MarkovTree, Sequences
+from .markov_tree import MarkovTree
+from .sequences import Sequences
 from .soft_tree import SoftTree
 
 # By how much a node begins to favour its last decision, in log odds against each other one.
@@ -66,9 +67,7 @@ def from_stretches(
     return with_memory(SoftTree(gates, _at(tried, chosen)))
 
 
-def _stretches(
-    sequences: Sequences, length: int, generator: np.random.Generator
-) -> tuple[np.ndarray, np.ndarray]:
+def _stretches(sequences: Sequences, length: int, generator: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
     """Rows of stretches of time whose outputs were seen, and the number of the stretch of each."""
     begin = generator.choice(np.flatnonzero(sequences.seen), size=STRETCHES)
     end = sequences.begin[np.searchsorted(sequences.begin, begin, side="right")]

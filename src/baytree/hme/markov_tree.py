@@ -1,53 +1,18 @@
-"""Hidden Markov decision trees: soft trees in which a node's decision depends on its last one, and exact sums over them."""
+"""Hidden Markov decision trees: soft trees whose nodes remember their last decision, and exact sums over decisions."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from .._core import hmm_best_path, hmm_filter, hmm_smooth
 from .experts import Experts
 from .numeric import log_softmax
+from .sequences import Sequences
 
-
-@dataclass(frozen=True)
-class Sequences:
-    """Rows in the order of time, one sequence after the other.
-
-    Attributes
-    ----------
-    X : numpy.ndarray of shape (rows, inputs + 1)
-        Inputs in standard units, with ones in the last column.
-    Y : numpy.ndarray of shape (rows, outputs)
-        Outputs. Where they were not seen, anything that an output can be.
-    seen : numpy.ndarray of shape (rows,)
-        Whether the outputs were seen.
-    begin : numpy.ndarray of shape (sequences + 1,)
-        The first row of each sequence, and the number of rows.
-    """
-
-    X: np.ndarray
-    Y: np.ndarray
-    seen: np.ndarray
-    begin: np.ndarray
-
-    @property
-    def rows(self) -> int:
-        """Number of rows of all sequences."""
-        return len(self.X)
-
-    @property
-    def first(self) -> np.ndarray:
-        """Whether each row is the first of its sequence."""
-        first = np.zeros(self.rows, dtype=bool)
-        first[self.begin[:-1]] = True
-        return first
-
-    def totals(self, values: np.ndarray) -> np.ndarray:
-        """The sums over the rows of each sequence."""
-        return np.add.reduceat(values, self.begin[:-1])
+# What the core takes: where sequences begin, transitions, evidence, and the outcome of each joint state.
+Chains = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 
 
 @dataclass(frozen=True)
@@ -211,7 +176,7 @@ def best_path(tree: MarkovTree, sequences: Sequences, threads: int = 1) -> tuple
     return found["decision"].reshape(sequences.rows, tree.nodes), found["log_probability"]
 
 
-def _chains(tree: MarkovTree, sequences: Sequences) -> tuple[Any, ...]:
+def _chains(tree: MarkovTree, sequences: Sequences) -> Chains:
     return (
         sequences.begin.astype(np.uint64),
         np.ascontiguousarray(tree.log_transitions(sequences.X, sequences.first)),
