@@ -41,7 +41,7 @@ def decisions_over_time(known: Decisions, path: DecisionPath, rows: slice, ax: A
     ax = axes(ax, (WIDTH_INCHES, FRAME_INCHES + NODE_INCHES * nodes))
     scale = colors.Normalize(0, branching - 1)
     colour = colormaps[COLOURS](scale(decision @ np.arange(branching)))
-    colour[..., 3] = FAINT + (1 - FAINT) * reached
+    colour[..., 3] = np.clip(FAINT + (1 - FAINT) * reached, 0, 1)
     extent = (-0.5, times - 0.5, nodes - 0.5, -0.5)
     ax.imshow(colour.transpose(1, 0, 2), aspect="auto", interpolation="nearest", extent=extent)
     for node in range(nodes):

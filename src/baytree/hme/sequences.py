@@ -140,13 +140,12 @@ def _stacked(parts: Sequence[Any]) -> Any:
 
 
 def _begins(groups: Any, rows: int) -> np.ndarray:
-    labels = plain_array("groups", groups)
-    if labels.shape != (rows,):
-        raise InputError(
-            f"groups has shape {labels.shape}, but there are {counted(rows, 'row')}; give one for each row"
-        )
-    if cells_of("groups", labels).missing.any():
+    array = plain_array("groups", groups)
+    if array.shape != (rows,):
+        raise InputError(f"groups has shape {array.shape}, and there are {counted(rows, 'row')}; give one for each")
+    if cells_of("groups", array).missing.any():
         raise InputError("groups: some are missing; say to which sequence each row belongs")
+    labels = array.tolist()
     begins = [0] + [row for row in range(1, rows) if labels[row] != labels[row - 1]]
     known: set[Any] = set()
     for row in begins:
