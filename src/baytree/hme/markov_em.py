@@ -74,14 +74,12 @@ class Steps:
 
 def maximise(tree: MarkovTree, sequences: Sequences, steps: Steps, found: Expected, settings: Settings) -> MarkovTree:
     """The M step: each gate fits the steps of its node, each expert the rows that reach it."""
-    gates = []
-    for node in range(tree.nodes):
-        targets = found.pair[steps.row, node, steps.before]
-        ones = np.ones(len(targets))
-        gates.append(fit_newton(steps.matrix, targets, ones, tree.gates[node], settings.ridge, settings.steps))
+    targets = found.pair[steps.row, :, steps.before].transpose(1, 0, 2)
+    ones = np.ones(targets.shape[:2])
+    gates = fit_newton(steps.matrix, targets, ones, tree.gates, settings.ridge, settings.steps)
     weight = found.leaf.T * sequences.seen
     experts = tree.experts.fitted(sequences.X, sequences.Y, weight, settings.ridge, settings.steps)
-    return MarkovTree(np.stack(gates), experts)
+    return MarkovTree(gates, experts)
 
 
 def expect(
