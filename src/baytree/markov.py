@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from joblib import effective_n_jobs
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
-from sklearn.utils import check_random_state
+from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .cells import cells_of, plain_array
-from .errors import InputError, require_prob, require_whole, unknown_choice
+from .errors import InputError, require_prob, require_whole, seed_of, unknown_choice
+from .estimators import Estimator
 from .hme import markov_em
 from .hme.em import Settings
 from .hme.fitting import beginnings
@@ -23,7 +23,7 @@ from .hme.markov_start import from_stretches, with_memory
 from .hme.markov_tree import MarkovTree
 from .hme.mixture_quantiles import quantile
 from .hme.model import HME, RIDGE
-from .hme.outputs import OF_CLASSES, OF_NUMBERS, Outputs, design_of_outputs
+from .hme.outputs import OF_CLASSES, OF_NUMBERS, Outputs, design_of_outputs, indicators_of
 from .hme.sequences import Joined, Sequences, joined, seen
 from .response import response_vector
 from .subset.design import LinearDesign
@@ -92,7 +92,7 @@ _PARAMETERS = """
 """
 
 
-class _HMDT(BaseEstimator):
+class _HMDT(Estimator):
     """What the regressor and the classifier share."""
 
     _task: Literal["classification", "regression"]
@@ -121,13 +121,13 @@ class _HMDT(BaseEstimator):
         self.inputs_ = Inputs.of(design)
         of_seen = LinearDesign(design.schema, design.matrix[was_seen], design.y[was_seen], None)
         self.outputs_ = Outputs.of(of_seen, model.expert)
-        inputs, outputs, _ = model.rows(design, self.inputs_, self.outputs_)
-        sequences = Sequences(inputs, outputs, was_seen, given.begin)
+        inputs = self.inputs_.of_matrix(design.matrix)
+        sequences = Sequences(inputs, self.outputs_.matrix(design), was_seen, given.begin)
         exact = self._resolve_method(model) == "exact"
         settings = Settings(ridge=float(model.ridge), epochs=int(model.epochs), tolerance=float(model.tol))
         fits = [
             markov_em.fit(begin, sequences, settings, exact, self._threads())
-            for begin in self._beginnings(model, sequences, np.random.default_rng(self._seed()))
+            for begin in self._beginnings(model, sequences, np.random.default_rng(seed_of(self._seed())))
         ]
         best = max(fits, key=lambda fit: fit.objective[-1])
         self.method_ = "exact" if exact else "mean_field"
@@ -174,11 +174,6 @@ class _HMDT(BaseEstimator):
 
     def _threads(self) -> int:
         return 1 if self.n_jobs is None else effective_n_jobs(self.n_jobs)
-
-    def _seed(self) -> int:
-        if isinstance(self.random_state, (int, np.integer)):
-            return int(self.random_state)
-        return int(check_random_state(self.random_state).randint(2**31))
 
     @property
     def _log_unit(self) -> float:
@@ -311,13 +306,6 @@ class _HMDT(BaseEstimator):
         """Results about rows, in the form in which the sequences were given."""
         parts = [given.given_back(array) for array in arrays]
         return [kind(*each) for each in zip(*parts, strict=True)] if given.listed else kind(*parts)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.categorical = True
-        tags.input_tags.string = True
-        return tags
 
 
 class HMDTRegressor(RegressorMixin, _HMDT):
@@ -497,11 +485,7 @@ class HMDTClassifier(ClassifierMixin, _HMDT):
     def _indicators(self, y: Any) -> tuple[np.ndarray, np.ndarray]:
         labels = plain_array("y", response_vector(y))
         was_seen = ~cells_of("y", labels).missing
-        found = labels[:, None] == self.classes_
-        odd = was_seen & ~found.any(axis=1)
-        if odd.any():
-            raise unknown_choice("class", labels[odd.argmax()], [str(label) for label in self.classes_])
-        return found.astype(np.float64), was_seen
+        return indicators_of(np.where(was_seen, labels, self.classes_[0]), self.classes_), was_seen
 
     def predict_proba(self, X: Any, y: Any = None, groups: Any = None) -> Any:
         """Class probabilities of each row one step ahead, P(y_t | x_1 … x_t, y_1 … y_{t−1}), shape (rows, classes).

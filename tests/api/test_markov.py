@@ -184,7 +184,7 @@ def test_classes() -> None:
     gaps = bt.HMDTClassifier(random_state=0).fit(X, y)
     assert gaps.score(X, y) > 0.8
     assert agree(gaps.viterbi(X, y).leaf, regime) > 0.85
-    with pytest.raises(bt.InputError, match="no class 'sideways'"):
+    with pytest.raises(bt.InputError, match="'sideways' is no class of the fit"):
         model.predict(X[:2], ["up", "sideways"])
 
 
