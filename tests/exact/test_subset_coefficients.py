@@ -14,7 +14,7 @@ from scipy import linalg, stats
 
 from baytree import _core
 from exact.agreement import FALSE_ALARM, Disagreement
-from exact.linear_models import Floats, Given, GPrior, HyperG, LinearModels, Ridge, Student
+from exact.linear_models import Floats, Given, GPrior, HyperG, LinearModels, Ridge, SizePrior, Student
 from exact.subset_chains import numbers_of, problem, run
 from exact.subset_spaces import ALWAYS, COLLINEAR, FACTORS, NO_INTERCEPT, PLAIN, WEIGHTED, models
 
@@ -178,3 +178,22 @@ def test_another_model_is_caught(other: str) -> None:
 def test_another_prior_of_g_is_caught() -> None:
     with pytest.raises(Disagreement, match="g"):
         agrees(models(FACTORS, "hyper-g 4", "half"), of_enumeration(SPACES[3]))
+
+
+@pytest.mark.parametrize("per_row", [False, True])
+def test_the_empty_model_leaves_g_its_prior(per_row: bool) -> None:
+    """P(g > x) = (1 + x/scale)^(1 − a/2)."""
+
+    def shrinkage(a: float) -> Floats:
+        empty = LinearModels(table=PLAIN, slab=HyperG(a, per_row=per_row), prior=SizePrior((1.0,)), nu=3.0, lam=0.3)
+        found = _core.enumerate_subsets(problem(empty), 1, np.linspace(0, 0.999, 2000), 1)
+        assert not found["coefficient"].size and not found["mean"].size
+        return found["shrinkage"]
+
+    drawn = shrinkage(2.6)
+    beyond = 1 + drawn / (1 - drawn) / (PLAIN.rows if per_row else 1)
+    assert_uniform(beyond ** (1 - 2.6 / 2), "g")
+    with pytest.raises(Disagreement):
+        assert_uniform(beyond ** (1 - 2.8 / 2), "g")
+    # Near 2 the tail has no end that could be walked to: nearly every g is beyond what numbers can tell from infinity.
+    assert np.all(shrinkage(2 + 1e-9) == 1)

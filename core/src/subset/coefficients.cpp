@@ -34,6 +34,7 @@ void draw_coefficients(const Problem& problem, const Factor& factor, Stream& str
 }
 
 void append_means(const Problem& problem, const Factor& factor, std::vector<double>& to) {
+  if (factor.size() == 0) return;
   const double shrinkage = problem.evidence.mean_shrinkage(factor.size(), factor.explained());
   for (const std::size_t place : ascending(factor.order())) to.push_back(shrinkage * factor.solved(place, factor.w()));
 }

@@ -220,6 +220,11 @@ double Evidence::mean_shrinkage(std::size_t columns, double explained) const {
 double Evidence::draw_shrinkage(std::size_t columns, double explained, Stream& stream) const {
   if (!mixed()) return mean_shrinkage(columns, explained);
   const double share = std::clamp(explained / total_, 0.0, 1.0 - least_rest);
+  if (columns == 0) {
+    // Nothing is known of g but its prior, P(g > x) = (1 + x/scale)^(1 − a/2), whose tail is as long as a is near 2.
+    const double scale = prior_ == CoefficientPrior::hyper_gn ? rows_ : 1.0, log_tail = std::log1p(-stream.uniform());
+    return 1.0 / (1.0 + 1.0 / (scale * std::expm1(-log_tail * 2.0 / (parameter_ - 2.0))));
+  }
   const Integrand integrand(*this, columns, std::log1p(-share));
   return 1.0 / (1.0 + std::exp(-integrand.draw(stream)));
 }
