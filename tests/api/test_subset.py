@@ -256,6 +256,19 @@ def test_units_of_measurement_do_not_matter() -> None:
     np.testing.assert_allclose((moved + 3e8) / 1e8, here.predict(X), rtol=1e-6)
 
 
+@pytest.mark.parametrize("fit_intercept", [True, False])
+def test_predictions_keep_the_digits_of_values_far_from_zero(fit_intercept: bool) -> None:
+    """Multiples of 1/128 can be moved by a thousand million and back without rounding; so can what is predicted."""
+    generator = np.random.default_rng(2)
+    X = np.round(generator.normal(size=(64, 3)) * 128) / 128
+    y = X[:, 0] - X[:, 1] + generator.normal(size=64)
+    X -= X.mean(axis=0)
+    far = 2.0**30 * fit_intercept
+    here, there = fitted(X, y, fit_intercept=fit_intercept), fitted(X + far, y, fit_intercept=fit_intercept)
+    for kind in ("mean", "draws", "predictive_interval"):
+        np.testing.assert_allclose(there.predict(X + far, kind), here.predict(X, kind), rtol=0, atol=1e-11)
+
+
 def test_weights_are_precisions() -> None:
     """A row of weight w has σ²/w: the same as multiplying the row, without an intercept, by √w."""
     X, y = line(40, 3)
@@ -307,6 +320,13 @@ def test_too_many_to_enumerate() -> None:
     X, y = line(60, 40)
     with pytest.raises(bt.InputError, match="at most 30 are enumerated: sample them"):
         fitted(X, y, method="enumerate")
+
+
+def test_powers_of_the_likelihood_are_sampled() -> None:
+    design = bt.make_linear_design(*line(30, 3))
+    assert bt.Subset(power=0.5).resolve(design).method == "sample"
+    with pytest.raises(bt.InputError, match="the posterior is enumerated, and no power of 0.5; sample it"):
+        bt.Subset(power=0.5, method="enumerate").resolve(design)
 
 
 def test_designs_of_the_wrong_kind() -> None:

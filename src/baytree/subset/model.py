@@ -152,14 +152,15 @@ class Subset:
         found = self.calibration or self._calibrate(design)
         open_model = replace(self, always=always, moves=self.shares(), calibration=found)
         free = len(open_model.free_units(design.schema))
-        method = self.method if self.method != "auto" else "enumerate" if free <= FEW_UNITS else "sample"
+        few = free <= FEW_UNITS and self.power == 1
+        method = self.method if self.method != "auto" else "enumerate" if few else "sample"
         if method == "enumerate" and free > MOST_UNITS:
             raise InputError(
                 f"method='enumerate': {free} free units have 2^{free} subsets; at most {MOST_UNITS} are enumerated: "
                 "sample them"
             )
         if method == "enumerate" and self.power != 1:
-            method = "sample"
+            raise InputError(f"method='enumerate': the posterior is enumerated, and no power of {self.power:g}; sample it")
         return replace(open_model, method=method)
 
     def _calibrate(self, design: LinearDesign) -> Calibration:

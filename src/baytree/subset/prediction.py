@@ -52,13 +52,19 @@ class LinearPrediction:
         return self.draws.coefficient * self._scaled[0][self.draws.coefficient_column]
 
     @cached_property
-    def intercept(self) -> np.ndarray:
-        """The intercept of each draw, all chains one after the other; 0 without one."""
+    def level(self) -> np.ndarray:
+        """What each draw predicts where every column is at its centre, all chains one after the other."""
         if not self.model.fit_intercept:
             return np.zeros(self.draws.model.size)
         found = self.model.calibrated
-        level = found.mean + self.draws.level.ravel() * (found.unit / np.sqrt(found.weight))
-        return level - self._summed(self.coefficient, self._scaled[1], self.draws.coefficient_column, self._edges)
+        return found.mean + self.draws.level.ravel() * (found.unit / np.sqrt(found.weight))
+
+    @cached_property
+    def intercept(self) -> np.ndarray:
+        """The intercept of each draw, all chains one after the other; 0 without one."""
+        draws = self.draws
+        products = self.coefficient * self._scaled[1][draws.coefficient_column]
+        return self.level - np.bincount(self._of_draw, weights=products, minlength=draws.model.size)
 
     @cached_property
     def sigma(self) -> np.ndarray:
@@ -77,19 +83,13 @@ class LinearPrediction:
         standard = np.bincount(draws.column, weights=draws.mean * share, minlength=len(self.columns))
         coefficients = np.zeros(len(self.model.calibrated.spread))
         coefficients[self.columns] = standard * self._scaled[0]
-        if not self.model.fit_intercept:
-            return 0.0, coefficients
+        # Without an intercept all centres are 0.
         return self.model.calibrated.mean - float(coefficients[self.columns] @ self._scaled[1]), coefficients
 
-    @property
-    def _edges(self) -> np.ndarray:
-        return self.draws.coefficient_begin
-
-    @staticmethod
-    def _summed(coefficient: np.ndarray, of_column: np.ndarray, column: np.ndarray, edges: np.ndarray) -> np.ndarray:
-        """The sum over each draw's columns of coefficient times a number of the column."""
-        before = np.concatenate([[0.0], np.cumsum(coefficient * of_column[column])])
-        return before[edges[1:]] - before[edges[:-1]]
+    @cached_property
+    def _of_draw(self) -> np.ndarray:
+        """The draw that each of the coefficients belongs to."""
+        return np.repeat(np.arange(self.draws.model.size), np.diff(self.draws.coefficient_begin))
 
     @cached_property
     def _dense(self) -> np.ndarray:
@@ -98,21 +98,20 @@ class LinearPrediction:
         place = np.full(len(self.columns), -1)
         place[used] = np.arange(len(used))
         dense = np.zeros((self.draws.model.size, len(used)))
-        rows = np.repeat(np.arange(self.draws.model.size), np.diff(self._edges))
-        dense[rows, place[self.draws.coefficient_column]] = self.coefficient
+        dense[self._of_draw, place[self.draws.coefficient_column]] = self.coefficient
         return dense
 
     @cached_property
     def _used(self) -> np.ndarray:
         return np.unique(self.draws.coefficient_column)
 
+    def _centred(self, matrix: np.ndarray, used: np.ndarray) -> np.ndarray:
+        """Some columns less their centres: values far from 0 would lose their digits in an intercept."""
+        return matrix[:, self.columns[used]] - self._scaled[1][used]
+
     def fits(self, matrix: np.ndarray) -> np.ndarray:
         """α + xβ of each draw and row of a matrix, shape (all draws, rows)."""
-        used = self.columns[self._used]
-        # Against the centres, so that large values far from 0 do not lose digits.
-        centre = self._scaled[1][self._used]
-        level = self.intercept + self._dense @ centre
-        return self._dense @ (matrix[:, used] - centre).T + level[:, None]
+        return self._dense @ self._centred(matrix, self._used).T + self.level[:, None]
 
     def predict(self, matrix: np.ndarray, kind: str, prob: float) -> np.ndarray:
         """What `SubsetPosterior.predict` promises, for the matrix of the rows."""
@@ -121,8 +120,9 @@ class LinearPrediction:
         require_prob(prob)
         shape = self.draws.model.shape
         if kind == "mean":
-            intercept, coefficients = self.mean
-            return intercept + matrix @ coefficients
+            _, coefficients = self.mean
+            used = np.arange(len(self.columns))
+            return self.model.calibrated.mean + self._centred(matrix, used) @ coefficients[self.columns]
         if kind == "sigma":
             return np.full(len(matrix), self.sigma.mean())
         if kind in ("draws", "predictive"):
