@@ -1,4 +1,4 @@
-"""Subset selection: every move's time and effective draws a second, beside a plain Gibbs sampler in NumPy and BAS.
+"""Subset selection: every move's time and effective draws a second, beside a plain Gibbs sampler in NumPy and R.
 
 n = 500 rows and p = 50, 500 and 5,000 columns with correlations of a half; eight of them matter, the weakest of which
 can be missed. g-prior with c = n, beta-binomial prior over models, one thread. All systems have the same posterior.
@@ -7,7 +7,8 @@ can be missed. g-prior with c = n, beta-binomial prior over models, one thread. 
 - effective draws a second: the bulk effective size of the log posterior and, as the median, of the indicators of the
   columns whose probability lies between 0.05 and 0.95.
 
-``python -m benchmarks.subset``; BAS is left out where R or it is not installed.
+R's packages BAS and BMS sample and enumerate the same posterior; their chains are not kept, so that only their time is
+known. ``python -m benchmarks.subset``; what R does not have is left out.
 """
 
 from __future__ import annotations
@@ -125,27 +126,38 @@ def numpy_gibbs(X: np.ndarray, y: np.ndarray, seconds: float) -> dict[str, float
     }
 
 
-BAS = """
-library(BAS); d <- read.csv(commandArgs(TRUE)[1]); p <- ncol(d) - 1; it <- as.integer(commandArgs(TRUE)[2])
-s <- system.time(m <- bas.lm(y ~ ., d, prior="g-prior", alpha=nrow(d), modelprior=beta.binomial(1, 1),
-                             method="MCMC", MCMC.iterations=it, force.heredity=FALSE))["elapsed"]
-cat(s / it * 1e9)
+# Each prints the nanoseconds of a proposal, of as many as given, and the seconds of an enumeration where there is one.
+PEERS = {
+    "BAS": """
+        m <- function(method, it) bas.lm(y ~ ., d, prior = "g-prior", alpha = nrow(d), modelprior = beta.binomial(1, 1),
+                                         method = method, MCMC.iterations = it, force.heredity = FALSE)
+        chain <- function(it) m("MCMC", it); all <- function() m("deterministic", 0)
+    """,
+    "BMS": """
+        m <- function(...) bms(d[, c(ncol(d), 1:(ncol(d) - 1))], g = "UIP", mprior = "random", nmodel = 100, user.int = FALSE, ...)
+        chain <- function(it) m(mcmc = "bd", burn = 0, iter = it); all <- function() m(mcmc = "enumerate")
+    """,
+}
+MEASURE = """
+    given <- commandArgs(TRUE); d <- read.csv(given[1]); it <- as.integer(given[2])
+    cat(if (it > 0) system.time(chain(it))["elapsed"] / it * 1e9 else system.time(all())["elapsed"])
 """
 
 
-def bas(X: np.ndarray, y: np.ndarray) -> float | None:
-    """Nanoseconds a proposal of BAS's chain; None where it is not installed."""
+def peers(X: np.ndarray, y: np.ndarray, proposals: int) -> Iterator[tuple[str, float]]:
+    """Of the packages that R has, the nanoseconds of a proposal, or with 0 proposals the seconds of an enumeration."""
     if shutil.which("Rscript") is None:
-        return None
-    found = subprocess.run(["Rscript", "-e", 'quit(status = !requireNamespace("BAS", quietly = TRUE))'])
-    if found.returncode:
-        return None
+        return
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "data.csv")
         names = ",".join([*(f"x{j}" for j in range(X.shape[1])), "y"])
         np.savetxt(path, np.column_stack([X, y]), delimiter=",", header=names, comments="")
-        answer = subprocess.run(["Rscript", "-e", BAS, str(path), "200000"], capture_output=True, text=True, check=True)
-    return float(answer.stdout)
+        for name, functions in PEERS.items():
+            program = f'if (!suppressMessages(require("{name}", quietly = TRUE))) quit(status = 9)\n{functions}\n{MEASURE}'
+            command = ["Rscript", "-e", program, str(path), str(proposals)]
+            answer = subprocess.run(command, capture_output=True, text=True)
+            if answer.returncode == 0:
+                yield name, float(answer.stdout.split()[-1])
 
 
 def enumeration(columns: int) -> Iterator[tuple[str, float]]:
@@ -175,14 +187,14 @@ def main() -> None:
             ratio = found["target"] / plain["target"]
             figures = (f"{found[one]:.3g}" for one in ("flip", "target", "indicator"))
             table.add_row(f"{columns:,}", name, *figures, "" if name == "NumPy" else f"{ratio:,.0f}")
-        peer = bas(X, y)
-        if peer is not None:
-            table.add_row(f"{columns:,}", "BAS", f"{peer:.3g}", "", "", "")
-        else:
-            console.print('BAS is not installed and left out: in R, install.packages("BAS")')
+        if columns <= ROWS:
+            for name, took in peers(X, y, int(seconds * 10_000)):
+                table.add_row(f"{columns:,}", name, f"{took:.3g}", "", "", "")
     console.print(table)
     for prior, took in enumeration(20):
         console.print(f"2^20 models, {prior}: {took:.2f} s")
+    for name, took in peers(*data(20), 0):
+        console.print(f"2^20 models, {name}: {took:.2f} s")
 
 
 if __name__ == "__main__":
