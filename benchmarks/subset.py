@@ -175,7 +175,7 @@ def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="short runs, to see that all of it works")
-    seconds = 0.3 if parser.parse_args().quick else 3.0
+    seconds = 0.3 if parser.parse_args().quick else 1.5
     console = Console(width=140)
     table = Table("p", "system", "ns a flip", "log posterior/s", "indicators/s", "times NumPy's", box=MARKDOWN)
     for columns in SIZES:

@@ -160,9 +160,11 @@ bool Chain::informed(bool wrong) {
 }
 
 double Chain::weigh_flips() {
-  double sum = 0.0;
-  for (std::size_t i = 0; i < weights_.size(); ++i) sum += weights_[i] = barker(gain(flipped(problem_->free_units[i])));
-  return sum;
+  if (weighed_) return sum_of_weights_;
+  sum_of_weights_ = 0.0;
+  for (std::size_t i = 0; i < weights_.size(); ++i) sum_of_weights_ += weights_[i] = barker(gain(flipped(problem_->free_units[i])));
+  weighed_ = true;
+  return sum_of_weights_;
 }
 
 /// The saboteur prefers the unit that left.
@@ -246,6 +248,7 @@ void Chain::flip(Unit unit) {
 
 /// Flips a unit, without a look at what the new model is worth.
 void Chain::apply(Unit unit) {
+  weighed_ = false;
   toggle(unit);
   if (in_[unit])
     factor_.enter(unit);
@@ -270,6 +273,7 @@ void Chain::toggle(Unit unit) {
 
 /// Makes the factor anew, which ends the growth of rounding errors.
 void Chain::refactor() {
+  weighed_ = false;
   base_ = model();
   flips_.clear();
   factor_.clear();
@@ -309,6 +313,7 @@ void exchange(Chain& a, Chain& b) {
   std::swap(a.flips_, b.flips_);
   std::swap(a.log_likelihood_, b.log_likelihood_);
   std::swap(a.log_prior_, b.log_prior_);
+  a.weighed_ = b.weighed_ = false;
 }
 
 void Chain::restore(const Position& position) {

@@ -63,7 +63,10 @@ class Chain {
   double log_likelihood() const { return log_likelihood_; }
   double log_prior() const { return log_prior_; }
   double power() const { return power_; }
-  void set_power(double power) { power_ = power; }
+  void set_power(double power) {
+    power_ = power;
+    weighed_ = false;
+  }
   std::vector<Unit> model() const;
   const std::vector<std::uint64_t>& turns() const { return turns_; }
   const std::vector<std::uint64_t>& accepted() const { return accepted_; }
@@ -103,7 +106,7 @@ class Chain {
   bool metropolis(bool wrong);
   bool informed(bool wrong);
   bool replace(bool wrong);
-  /// Weights of all free units as to be flipped, into `weights_`; their sum.
+  /// Weights of all free units as to be flipped, into `weights_`; their sum. After an accepted flip they are known already.
   double weigh_flips();
 
   const Problem* problem_;
@@ -120,6 +123,8 @@ class Chain {
   double log_likelihood_ = 0.0, log_prior_ = 0.0;
   std::vector<std::uint64_t> turns_, accepted_;
   std::vector<double> weights_;
+  bool weighed_ = false;  // whether the weights are those of the flips of the present model, whose sum is the next
+  double sum_of_weights_ = 0.0;
 };
 
 }  // namespace baytree::subset
