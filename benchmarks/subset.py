@@ -134,7 +134,8 @@ PEERS = {
         chain <- function(it) m("MCMC", it); all <- function() m("deterministic", 0)
     """,
     "BMS": """
-        m <- function(...) bms(d[, c(ncol(d), 1:(ncol(d) - 1))], g = "UIP", mprior = "random", nmodel = 100, user.int = FALSE, ...)
+        m <- function(...) bms(d[, c(ncol(d), 1:(ncol(d) - 1))], g = "UIP", mprior = "random", nmodel = 100,
+                               user.int = FALSE, ...)
         chain <- function(it) m(mcmc = "bd", burn = 0, iter = it); all <- function() m(mcmc = "enumerate")
     """,
 }
@@ -153,7 +154,9 @@ def peers(X: np.ndarray, y: np.ndarray, proposals: int) -> Iterator[tuple[str, f
         names = ",".join([*(f"x{j}" for j in range(X.shape[1])), "y"])
         np.savetxt(path, np.column_stack([X, y]), delimiter=",", header=names, comments="")
         for name, functions in PEERS.items():
-            program = f'if (!suppressMessages(require("{name}", quietly = TRUE))) quit(status = 9)\n{functions}\n{MEASURE}'
+            program = (
+                f'if (!suppressMessages(require("{name}", quietly = TRUE))) quit(status = 9)\n{functions}\n{MEASURE}'
+            )
             command = ["Rscript", "-e", program, str(path), str(proposals)]
             answer = subprocess.run(command, capture_output=True, text=True)
             if answer.returncode == 0:

@@ -28,8 +28,9 @@ from .progress import Progress
 from .sampled import Part
 from .storage import ModelWriter, open_model, partial_path
 from .subset.design import LinearDesign
+from .subset.enumeration import enumerate_models
 from .subset.model import Subset
-from .subset.posterior import SubsetPosterior, enumerate_models
+from .subset.posterior import SubsetPosterior
 from .tempering import Tempering
 from .trees import Tree, tree_of
 

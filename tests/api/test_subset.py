@@ -325,7 +325,7 @@ def test_too_many_to_enumerate() -> None:
 def test_powers_of_the_likelihood_are_sampled() -> None:
     design = bt.make_linear_design(*line(30, 3))
     assert bt.Subset(power=0.5).resolve(design).method == "sample"
-    with pytest.raises(bt.InputError, match="the posterior is enumerated, and no power of 0.5; sample it"):
+    with pytest.raises(bt.InputError, match="the posterior is enumerated, and no power of"):
         bt.Subset(power=0.5, method="enumerate").resolve(design)
 
 

@@ -83,7 +83,7 @@ class SubsetDraws:
     def column(self) -> np.ndarray:
         """The columns of each stored model, ascending, one model after the other."""
         first = np.concatenate([[0], np.cumsum(self.sizes)])
-        return _ranges(first[self.unit], self.sizes[self.unit])
+        return ranges(first[self.unit], self.sizes[self.unit])
 
     @cached_property
     def coefficient_begin(self) -> np.ndarray:
@@ -94,7 +94,7 @@ class SubsetDraws:
     def coefficient_column(self) -> np.ndarray:
         """Which column each of the coefficients belongs to."""
         models = self.model.ravel()
-        return self.column[_ranges(self.column_begin[models], self.width[models])]
+        return self.column[ranges(self.column_begin[models], self.width[models])]
 
     @cached_property
     def identity(self) -> np.ndarray:
@@ -116,7 +116,7 @@ class SubsetDraws:
         first = self.coefficient_begin[:-1].reshape(self.model.shape)[:, kept].ravel()
         some = {name: getattr(self, name)[:, kept] for name in DRAW_ARRAYS}
         rungs = None if self.rung_log_likelihood is None else self.rung_log_likelihood[:, kept]
-        return replace(self, **some, coefficient=self.coefficient[_ranges(first, sizes)], rung_log_likelihood=rungs)
+        return replace(self, **some, coefficient=self.coefficient[ranges(first, sizes)], rung_log_likelihood=rungs)
 
     # ---- parts ----------------------------------------------------------------------------------------------------
 
@@ -180,7 +180,7 @@ class SubsetDraws:
             raise InputError("a coefficient, a standard deviation or a probability is no number")
 
 
-def _ranges(first: np.ndarray, sizes: np.ndarray) -> np.ndarray:
+def ranges(first: np.ndarray, sizes: np.ndarray) -> np.ndarray:
     """first[0] … first[0] + sizes[0] − 1, then those of the next, and so on."""
     before = np.cumsum(sizes) - sizes
     return np.repeat(first - before, sizes) + np.arange(int(sizes.sum()))

@@ -14,7 +14,7 @@ from ..errors import InputError, is_number, unknown_choice
 from ..proposals import ProposalSpec, parse_weights
 from ..tempering import Tempering, position_from_dict, position_to_dict
 from .design import LinearDesign, LinearSchema
-from .noise import calibrated
+from .noise import calibrated, require_noise
 from .priors import (
     PARAMETER_PRIORS,
     BetaBinomial,
@@ -33,8 +33,6 @@ METHODS = ("auto", "enumerate", "sample")
 HEREDITY = (None, "weak", "strong")
 # Up to so many free units all subsets are enumerated where nothing else is asked for, and up to so many where it is.
 FEW_UNITS, MOST_UNITS = 25, 30
-# Products of all pairs of columns are held in memory.
-MOST_COLUMNS = 20_000
 NO_TEMPERING = Tempering()
 
 
@@ -126,6 +124,7 @@ class Subset:
             raise InputError(f"fit_intercept={self.fit_intercept!r}: choose True or False")
         if not is_number(self.power) or not 0 <= self.power < math.inf:
             raise InputError(f"power={self.power!r}: choose 0 or more; 1 is the posterior, 0 the prior")
+        require_noise(self.nu, self.scale)
         self.shares()
 
     def shares(self) -> dict[str, float]:
@@ -160,16 +159,12 @@ class Subset:
                 "sample them"
             )
         if method == "enumerate" and self.power != 1:
-            raise InputError(f"method='enumerate': the posterior is enumerated, and no power of {self.power:g}; sample it")
+            raise InputError(
+                f"method='enumerate': the posterior is enumerated, and no power of {self.power:g}; sample it"
+            )
         return replace(open_model, method=method)
 
     def _calibrate(self, design: LinearDesign) -> Calibration:
-        width = design.schema.width
-        if width > MOST_COLUMNS:
-            raise InputError(
-                f"{width:,} columns; the products of all pairs of them are held in memory, so at most {MOST_COLUMNS:,} "
-                "can be chosen from: screen them first"
-            )
         _, scale = calibrated(design, self.nu, self.scale, intercept=bool(self.fit_intercept))  # type: ignore[arg-type]
         standard = standardise(design, intercept=bool(self.fit_intercept))
         weight = float(design.rows if design.weight is None else design.weight.sum())

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..errors import InputError
 from ..words import counted
 
 
@@ -33,6 +34,18 @@ class Enumerated:
     begin: np.ndarray
     log_likelihood: np.ndarray
     log_prior: np.ndarray
+
+    def check(self, units: int, free: int) -> None:
+        """Raise InputError where the parts do not belong together, or to so many units of which so many are free."""
+        fits = len(self.inclusion) == units and len(self.sizes) == free + 1
+        fits = fits and len(self.begin) - 1 == len(self.log_likelihood) == len(self.log_prior) > 0
+        whole = fits and self.begin[0] == 0 and self.begin[-1] == len(self.unit) and (np.diff(self.begin) >= 0).all()
+        whole = whole and (not self.unit.size or (self.unit.min() >= 0 and self.unit.max() < units))
+        figures = (self.log_total, self.log_likelihood, self.log_prior)
+        shares = np.concatenate([self.inclusion, self.sizes])
+        # Sums of probabilities, which rounding may leave somewhat above 1.
+        if not whole or not all(np.isfinite(one).all() for one in figures) or not (np.abs(shares - 0.5) < 0.5001).all():
+            raise InputError("what the enumeration found is damaged")
 
 
 @dataclass(frozen=True)

@@ -54,9 +54,7 @@ def calibrated(
     ----------
     .. [1] Chipman, George and McCulloch (2012), Structure discovery, §2.1.
     """
-    if not is_number(nu) or not 0 <= nu < inf:
-        raise InputError(f"nu={nu!r}: choose 0 or more")
-    _require_scale(scale)
+    require_noise(nu, scale)
     if nu == 0:
         return 0.0, 0.0
     if scale != "auto":
@@ -93,6 +91,9 @@ def _full_variance(standard: Standard, empty: float) -> float:
     return max(float(residual @ residual) / (standard.freedom - rank), LEAST_SHARE * empty)
 
 
-def _require_scale(scale: Any) -> None:
+def require_noise(nu: Any, scale: Any) -> None:
+    """Raise InputError for what cannot be ν and λ."""
+    if not is_number(nu) or not 0 <= nu < inf:
+        raise InputError(f"nu={nu!r}: choose 0 or more")
     if scale != "auto" and (not is_number(scale) or not 0 < scale < inf):
         raise InputError(f"scale={scale!r}: choose a positive number, or 'auto'")

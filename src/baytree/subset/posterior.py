@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from .. import _core
 from ..agreement import Rows, diagnose_series, spaced
 from ..diagnostics import Diagnostics
 from ..discovery.use import PROB
@@ -18,7 +17,7 @@ from ..plan import Plan
 from ..sampled import Part, Sampled, blocks_of
 from ..storage import ModelReader
 from ..tempering import Swaps
-from .design import LinearDesign, LinearSchema
+from .design import LinearSchema
 from .draws import PART_ARRAYS, RUNGS, SubsetDraws
 from .model import Subset
 from .models import Coefficients, Enumerated, Inclusion, Normalised, RankedModel, RankedModels
@@ -29,8 +28,6 @@ from .use import TermUse, term_use
 ENUMERATED = "enumerated_"
 ENUMERATED_ARRAYS = ("log_total", "inclusion", "sizes", "unit", "begin", "log_likelihood", "log_prior")
 OPTIONAL = (RUNGS, *(ENUMERATED + name for name in ENUMERATED_ARRAYS))
-# How many of the most probable models an enumeration keeps.
-LISTED_MODELS = 10_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -364,59 +361,12 @@ class SubsetPosterior(Sampled):
         if (self.enumerated is not None) != (self.model.method == "enumerate"):
             raise InputError("what the enumeration found is missing")
         if self.enumerated is not None:
-            found = self.enumerated
-            if len(found.inclusion) != len(self.units) or found.begin[-1] != len(found.unit):
-                raise InputError("what the enumeration found is damaged")
-            if found.unit.size and not (found.unit.min() >= 0 and found.unit.max() < len(self.units)):
-                raise InputError("what the enumeration found is damaged")
+            self.enumerated.check(len(self.units), len(self.model.free_units(self.schema)))
+        elif self.plan.temperatures > 1:
+            rungs = self.drawn.rung_log_likelihood
+            if rungs is None or rungs.shape[2] != self.plan.temperatures:
+                raise InputError("the log-likelihoods of the rungs are missing")
         return self
-
-
-def enumerate_models(model: Subset, design: LinearDesign, plan: Plan, watched: Rows) -> SubsetPosterior:
-    """The posterior of a model whose subsets are few enough to look at each.
-
-    Parameters
-    ----------
-    model : Subset
-        The model, resolved.
-    design : LinearDesign
-        The data.
-    plan : Plan
-        How many draws to make; they are independent.
-    watched : Rows
-        The rows at which predictions are looked at.
-    """
-    generator = np.random.Generator(np.random.Philox(plan.seed))
-    number = plan.chains * plan.draws
-    found = _core.enumerate_subsets(model.problem(design), LISTED_MODELS, np.sort(generator.random(number)), plan.seed)
-    sizes = np.diff(found["drawn_begin"])
-    width = np.diff(np.concatenate([[0], np.cumsum(_widths(model, design)[found["drawn_unit"]])])[found["drawn_begin"]])
-    # The models come in the order of the enumeration, and independent draws in none.
-    order = generator.permutation(number).reshape(plan.chains, plan.draws)
-    edges, column_edges = found["drawn_begin"], np.concatenate([[0], np.cumsum(width)])
-    parts = []
-    for chosen in order:
-        units = np.concatenate([found["drawn_unit"][edges[one] : edges[one + 1]] for one in chosen])
-        columns = np.concatenate([np.arange(column_edges[one], column_edges[one + 1]) for one in chosen])
-        part = {
-            "unit": units,
-            "begin": np.concatenate([[0], np.cumsum(sizes[chosen])]),
-            "mean": found["mean"][columns],
-            "model": np.arange(plan.draws),
-            "log_likelihood": found["drawn_log_likelihood"][chosen],
-            "log_prior": found["drawn_log_prior"][chosen],
-            **{name: found[name][chosen] for name in ("sigma", "level", "shrinkage")},
-            "coefficient": found["coefficient"][columns],
-        }
-        parts.append([part])
-    known = {name: np.atleast_1d(np.asarray(found[name])) for name in ENUMERATED_ARRAYS}
-    parts[0][0] |= {ENUMERATED + name: values for name, values in known.items()}
-    return SubsetPosterior.from_parts(model, design.schema, plan, parts, [{} for _ in parts], watched)
-
-
-def _widths(model: Subset, design: LinearDesign) -> np.ndarray:
-    columns = model.columns_of(design.schema)
-    return np.array([len(columns[number]) for number in model.possible_units(design.schema)])
 
 
 def _normalised(log_weight: np.ndarray) -> np.ndarray:

@@ -1,0 +1,58 @@
+"""The posterior of a linear model whose subsets are few enough to look at each."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .. import _core
+from ..agreement import Rows
+from ..plan import Plan
+from .design import LinearDesign
+from .draws import ranges
+from .model import Subset
+from .posterior import ENUMERATED, ENUMERATED_ARRAYS, SubsetPosterior
+
+# How many of the most probable models are kept.
+LISTED_MODELS = 10_000
+
+
+def enumerate_models(model: Subset, design: LinearDesign, plan: Plan, watched: Rows) -> SubsetPosterior:
+    """Look at every model, and draw from them.
+
+    Parameters
+    ----------
+    model : Subset
+        The model, resolved.
+    design : LinearDesign
+        The data.
+    plan : Plan
+        How many draws to make; they are independent.
+    watched : Rows
+        The rows at which predictions are looked at.
+    """
+    generator = np.random.Generator(np.random.Philox(plan.seed))
+    number = plan.chains * plan.draws
+    found = _core.enumerate_subsets(model.problem(design), LISTED_MODELS, np.sort(generator.random(number)), plan.seed)
+    columns = model.columns_of(design.schema)
+    width = np.array([len(columns[unit]) for unit in model.possible_units(design.schema)])
+    first = found["drawn_begin"][:-1]
+    sizes = np.diff(found["drawn_begin"])
+    first_column = np.concatenate([[0], np.cumsum(width[found["drawn_unit"]])])[found["drawn_begin"]]
+    parts = []
+    # The models come in the order of the enumeration, and independent draws in none.
+    for chosen in generator.permutation(number).reshape(plan.chains, plan.draws):
+        of_columns = ranges(first_column[chosen], np.diff(first_column)[chosen])
+        part = {
+            "unit": found["drawn_unit"][ranges(first[chosen], sizes[chosen])],
+            "begin": np.concatenate([[0], np.cumsum(sizes[chosen])]),
+            "mean": found["mean"][of_columns],
+            "model": np.arange(plan.draws),
+            "log_likelihood": found["drawn_log_likelihood"][chosen],
+            "log_prior": found["drawn_log_prior"][chosen],
+            **{name: found[name][chosen] for name in ("sigma", "level", "shrinkage")},
+            "coefficient": found["coefficient"][of_columns],
+        }
+        parts.append([part])
+    known = {ENUMERATED + name: np.atleast_1d(np.asarray(found[name])) for name in ENUMERATED_ARRAYS}
+    parts[0][0] |= known
+    return SubsetPosterior.from_parts(model, design.schema, plan, parts, [{} for _ in parts], watched)
