@@ -1,7 +1,8 @@
 """Subset selection: every move's time and effective draws a second, beside a plain Gibbs sampler in NumPy and R.
 
-n = 500 rows and p = 50, 500 and 5,000 columns with correlations of a half; eight of them matter, the weakest of which
-can be missed. g-prior with c = n, beta-binomial prior over models, one thread. All systems have the same posterior.
+n = 500 rows and p = 50, 500 and 5,000 columns with correlations of a half, if nothing else is asked for; eight of them
+matter, the weakest of which can be missed. g-prior with c = n, beta-binomial prior over models, one thread. All systems
+have the same posterior.
 
 - ns a flip: time for one look at one column, to flip it or not; an ``informed`` or ``replace`` turn looks at all.
 - effective draws a second: the bulk effective size of the log posterior and, as the median, of the indicators of the
@@ -37,12 +38,12 @@ MOVES = ("gibbs", "random", "metropolis", "informed", "replace")
 PRIORS = (bt.GPrior(), bt.GPrior("eb"), bt.HyperG(), bt.HyperGN(), bt.Ridge())
 
 
-def data(columns: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
-    """Neighbouring columns have a correlation of a half; eight matter."""
+def data(columns: int, correlation: float = 0.5, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    """Neighbouring columns are correlated; eight matter."""
     generator = np.random.default_rng(seed)
     X = generator.normal(size=(ROWS, columns))
     for j in range(1, columns):
-        X[:, j] = 0.5 * X[:, j - 1] + np.sqrt(0.75) * X[:, j]
+        X[:, j] = correlation * X[:, j - 1] + np.sqrt(1 - correlation**2) * X[:, j]
     chosen = np.linspace(0, columns - 1, 8).astype(int)
     effect = np.array([1.0, 0.8, 0.6, 0.5, 0.4, 0.3, 0.2, 0.15])
     return X, X[:, chosen] @ effect + generator.normal(size=ROWS)
@@ -178,11 +179,14 @@ def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="short runs, to see that all of it works")
-    seconds = 0.3 if parser.parse_args().quick else 1.5
+    parser.add_argument("--columns", type=int, nargs="+", default=SIZES, help="numbers of columns")
+    parser.add_argument("--correlation", type=float, default=0.5, help="of neighbouring columns")
+    asked = parser.parse_args()
+    seconds = 0.3 if asked.quick else 1.5
     console = Console(width=140)
     table = Table("p", "system", "ns a flip", "log posterior/s", "indicators/s", "times NumPy's", box=MARKDOWN)
-    for columns in SIZES:
-        X, y = data(columns)
+    for columns in asked.columns:
+        X, y = data(columns, asked.correlation)
         plain = numpy_gibbs(X, y, 10 * seconds)
         systems = {name: baytree(X, y, {name: 1.0}, seconds) for name in MOVES[:-1]}
         systems["auto"] = baytree(X, y, {"gibbs": 1.0, "replace": 1.0}, seconds)

@@ -420,6 +420,21 @@ def test_use_beside_trees() -> None:
         other.plot_beside(trees)
 
 
+def test_trace() -> None:
+    """What is drawn is what the draws have."""
+    import matplotlib as mpl
+
+    mpl.use("agg")
+    posterior = fitted(*line(40, 4), method="sample", draws=50)
+    trace = posterior.trace()
+    assert list(trace.series) == ["log-likelihood", "columns", "sigma"]
+    panels = trace.plot()
+    for ax, (name, values) in zip(panels, trace.series.items(), strict=True):
+        assert ax.get_ylabel() == name
+        np.testing.assert_array_equal([one.get_ydata() for one in ax.get_lines()], values)
+    np.testing.assert_array_equal(trace.series["columns"], posterior.n_columns)
+
+
 @pytest.mark.usefixtures("_heeds_ctrl_c")
 def test_ctrl_c_ends_an_enumeration() -> None:
     X, y = line(50, 29)

@@ -23,6 +23,7 @@ from .model import Subset
 from .models import Coefficients, Enumerated, Inclusion, Normalised, RankedModel, RankedModels
 from .prediction import Fits, LinearPrediction
 from .summary import SubsetSummary, summarise
+from .trace import Trace
 from .use import TermUse, term_use
 
 ENUMERATED = "enumerated_"
@@ -296,9 +297,13 @@ class SubsetPosterior(Sampled):
         """
         return self._prediction.predict(self.schema.encode(X), kind, prob)
 
-    def _diagnose(self, rows: Rows | None, draws: int | None) -> Diagnostics:
+    def trace(self) -> Trace:
+        """What each draw of each chain has of likelihood, columns and noise; it can be drawn."""
         columns = self.n_columns.astype(float)
-        series = {"log-likelihood": self.log_likelihood, "columns": columns, "sigma": self.sigma}
+        return Trace({"log-likelihood": self.log_likelihood, "columns": columns, "sigma": self.sigma})
+
+    def _diagnose(self, rows: Rows | None, draws: int | None) -> Diagnostics:
+        series = dict(self.trace().series)
         predicting = None
         if rows is not None:
             drawn = self.drawn
