@@ -420,6 +420,26 @@ def test_use_beside_trees() -> None:
         other.plot_beside(trees)
 
 
+def test_use_of_many_columns_is_drawn_line_by_line() -> None:
+    """Each line is the same column in both panels, and what either uses most is there."""
+    import matplotlib as mpl
+
+    mpl.use("agg")
+    generator = np.random.default_rng(0)
+    X = generator.uniform(-1, 1, size=(200, 70))
+    y = 2 * X[:, 69] + 3 * X[:, 3] ** 2 + 0.2 * generator.normal(size=200)
+    linear = fitted(X, y, draws=200).variable_use()
+    trees = bt.BARTRegressor(trees=20, draws=100, random_state=0).fit(X, y).posterior_.variable_use()
+    panels = linear.plot_beside(trees)
+    names = [label.get_text() for label in panels[0].get_yticklabels()]
+    assert len(names) == 50
+    assert {"x3", "x69"} <= set(names)
+    places = [linear.columns.index(name) for name in names]
+    for ax, use in zip(panels, (linear, trees), strict=True):
+        [dots] = ax.get_lines()
+        np.testing.assert_array_equal(dots.get_xdata(), use.mean[places])
+
+
 def test_trace() -> None:
     """What is drawn is what the draws have."""
     import matplotlib as mpl

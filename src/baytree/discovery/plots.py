@@ -20,13 +20,17 @@ LINE_INCHES, FRAME_INCHES, WIDTH_INCHES = 0.22, 1.0, 5.0
 
 def axes(ax: Axes | None, size: tuple[float, float] | None = None) -> Axes:
     """The axes given, or those of a new figure."""
-    if ax is not None:
-        return ax
+    return ax if ax is not None else panels(1, 1, size)[0]
+
+
+def panels(rows: int, columns: int, size: tuple[float, float] | None = None, **shared: bool) -> list[Axes]:
+    """The axes of a new figure, row by row; ``sharex`` and ``sharey`` say what they have in common."""
     try:
         from matplotlib import pyplot
     except ImportError as error:
         raise InputError("plots need matplotlib; install it: pip install 'baytree[plot]'") from error
-    return pyplot.subplots(figsize=size, layout="constrained")[1]
+    _, found = pyplot.subplots(rows, columns, figsize=size, layout="constrained", squeeze=False, **shared)  # type: ignore[call-overload]
+    return found.ravel().tolist()
 
 
 def dots(

@@ -110,8 +110,18 @@ class Shares:
     def _legend(self) -> str:
         return "" if self.threshold is None else "; the threshold, with * where the mean exceeds it"
 
-    def _dots(self, ax: Axes | None) -> Axes:
-        shown = np.arange(len(self.mean)) if len(self.mean) <= DRAWN else self.order[:DRAWN]
+    def dots(self, ax: Axes | None = None, shown: np.ndarray | None = None) -> Axes:
+        """Draw some shares, by default all or the 50 largest, as dots with their intervals.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where; by default on a new figure.
+        shown : numpy.ndarray, optional
+            The places of the shares to draw, in their order from the top.
+        """
+        if shown is None:
+            shown = np.arange(len(self.mean)) if len(self.mean) <= DRAWN else self.order[:DRAWN]
         names = [self.names[place] for place in shown]
         threshold = None if self.threshold is None else self.threshold[shown]
         return plots.dots(ax, names, self.mean[shown], self.interval[shown], threshold, self.label)
@@ -153,7 +163,7 @@ class VariableUse(Shares):
 
         Of more than 50 columns the 50 with the largest shares are drawn.
         """
-        return self._dots(ax)
+        return self.dots(ax)
 
 
 class Interactions(Shares):
@@ -204,7 +214,7 @@ class Interactions(Shares):
         """
         if kind not in ("map", "dots"):
             raise unknown_choice("kind of plot", kind, ("map", "dots"))
-        return self._dots(ax) if kind == "dots" else plots.matrix(ax, self.columns, self.matrix, self.label)
+        return self.dots(ax) if kind == "dots" else plots.matrix(ax, self.columns, self.matrix, self.label)
 
 
 def variable_use(sums: Sums, schema: Schema, prob: float = PROB) -> VariableUse:

@@ -188,15 +188,13 @@ class Inclusion:
 
     def __str__(self) -> str:
         width = max(map(len, self.units))
-        head = f"{'':<{width}}  {'exact' if self.exact is not None else '':>7}  frequency  renormalised"
+        columns = {"exact": self.exact, "frequency": self.frequency, "renormalised": self.renormalised}
+        known = {name: values for name, values in columns.items() if values is not None}
         order = np.argsort(-self.best, kind="stable")
-        lines = [head]
+        lines = ["  ".join([" " * width, *(f"{name:>{max(7, len(name))}}" for name in known)])]
         for place in order[:LISTED]:
-            exact = "" if self.exact is None else f"{self.exact[place]:.1%}"
-            lines.append(
-                f"{self.units[place]:<{width}}  {exact:>7}  {self.frequency[place]:>9.1%}  "
-                f"{self.renormalised[place]:>12.1%}"
-            )
+            figures = (f"{values[place]:>{max(7, len(name))}.1%}" for name, values in known.items())
+            lines.append("  ".join([f"{self.units[place]:<{width}}", *figures]))
         if len(order) > LISTED:
             most = self.best[order[LISTED]]
             lines.append(f"{counted(len(order) - LISTED, 'other')}, at most {most:.1%} each")

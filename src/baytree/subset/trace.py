@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..discovery import plots
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
@@ -33,11 +35,7 @@ class Trace:
             One a series; by default on a new figure.
         """
         if axes is None:
-            from matplotlib import pyplot
-
-            figure, panels = pyplot.subplots(len(self.series), 1, figsize=(8, 2 * len(self.series)), sharex=True)
-            figure.set_layout_engine("constrained")
-            axes = list(panels)
+            axes = plots.panels(len(self.series), 1, (8, 2 * len(self.series)), sharex=True)
         for ax, (name, values) in zip(axes, self.series.items(), strict=True):
             ax.plot(values.T, linewidth=0.6)
             ax.set_ylabel(name)

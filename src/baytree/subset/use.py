@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from ..discovery import plots
 from ..discovery.null import Null
-from ..discovery.use import Shares
+from ..discovery.use import DRAWN, Shares
 from ..errors import InputError
 from .design import LinearSchema
 from .draws import SubsetDraws
@@ -37,12 +38,13 @@ class TermUse(Shares):
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw the shares as dots with their intervals; of more than 50 columns the 50 largest."""
-        return self._dots(ax)
+        return self.dots(ax)
 
     def plot_beside(self, trees: Shares, axes: tuple[Axes, Axes] | None = None) -> tuple[Axes, Axes]:
         """Draw the shares beside those of a sum of trees, column by column.
 
-        Where they disagree the linear model was too tight.
+        Where they disagree the linear model was too tight. Of more than 50 columns the 50 that either uses most are
+        drawn.
 
         Parameters
         ----------
@@ -55,14 +57,14 @@ class TermUse(Shares):
             raise InputError(
                 f"the trees have columns {', '.join(trees.columns)}; here they are {', '.join(self.columns)}"
             )
+        # Each line is one column in both, so that of many columns those are shown that either uses most.
+        largest = np.argsort(-np.maximum(self.mean, trees.mean), kind="stable")[:DRAWN]
+        shown = np.sort(largest)
         if axes is None:
-            from matplotlib import pyplot
-
-            figure, pair = pyplot.subplots(1, 2, figsize=(10, 0.25 * len(self.columns) + 1.5), sharey=True)
-            figure.set_layout_engine("constrained")
-            axes = (pair[0], pair[1])
+            first, second = plots.panels(1, 2, (10, 0.25 * len(shown) + 1.5), sharey=True)
+            axes = (first, second)
         for ax, shares, title in zip(axes, (self, trees), ("linear models", "sums of trees"), strict=True):
-            shares.plot(ax)  # type: ignore[attr-defined]
+            shares.dots(ax, shown)
             ax.set_title(title)
         return axes
 
