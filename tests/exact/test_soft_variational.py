@@ -253,41 +253,41 @@ def log_importance(field: MeanField, X: np.ndarray, Y: np.ndarray, weight: np.nd
     generator = np.random.default_rng(0)
     logs = []
     for tree in field.draws(count, generator):
-        total = float(weight @ tree.log_likelihood(X, Y))
-        for gates, factor in zip(tree.gates, field.gates, strict=True):
-            total += log_ratio(gates, factor)
+        parts = [densities(gates, factor) for gates, factor in zip(tree.gates, field.gates, strict=True)]
         if isinstance(field.experts, Lines):
-            total += log_ratio_of_lines(tree, field.experts)
+            parts.append(densities_of_lines(tree, field.experts))
         else:
-            total += log_ratio(tree.experts.coefficients, field.experts.logits)
-        logs.append(total)
+            parts.append(densities(tree.experts.coefficients, field.experts.logits))
+        prior, drawn = np.sum(parts, axis=0)
+        assert field.log_prior(tree, PRIOR) == pytest.approx(prior, rel=1e-9)
+        logs.append(float(weight @ tree.log_likelihood(X, Y)) + prior - drawn)
     return float(special.logsumexp(logs) - np.log(count))
 
 
-def log_ratio(coefficients: np.ndarray, factor: Logits) -> float:
-    """log P(coefficients) / q(coefficients) of logit models, the precisions integrated out of the prior."""
-    total = 0.0
+def densities(coefficients: np.ndarray, factor: Logits) -> tuple[float, float]:
+    """log P(coefficients), the precisions integrated out, and log q(coefficients) of logit models."""
+    prior = drawn = 0.0
     for node in range(len(coefficients)):
         for part in (coefficients[node, :, :-1].ravel(), coefficients[node, :, -1].ravel()):
             scale = PRIOR.gate_rate / PRIOR.gate_shape * np.eye(len(part))
-            total += float(stats.multivariate_t.logpdf(part, np.zeros(len(part)), scale, df=2 * PRIOR.gate_shape))
+            prior += float(stats.multivariate_t.logpdf(part, np.zeros(len(part)), scale, df=2 * PRIOR.gate_shape))
         mean = factor.coefficients[node].ravel()
-        total -= float(stats.multivariate_normal.logpdf(coefficients[node].ravel(), mean, factor.spread[node]))
-    return total
+        drawn += float(stats.multivariate_normal.logpdf(coefficients[node].ravel(), mean, factor.spread[node]))
+    return prior, drawn
 
 
-def log_ratio_of_lines(tree: SoftTree, factor: Lines) -> float:
-    """log P(β, σ²) / q(β, σ²) of linear models."""
-    total = 0.0
+def densities_of_lines(tree: SoftTree, factor: Lines) -> tuple[float, float]:
+    """log P(β, σ²) and log q(β, σ²) of linear models."""
+    prior = drawn = 0.0
     found, mean = tree.experts, factor.experts.coefficients
     for leaf, output in np.ndindex(found.variance.shape):
         beta, variance = found.coefficients[leaf, :, output], found.variance[leaf, output]
         around = variance / PRIOR.precision * np.eye(len(beta))
-        total += stats.multivariate_normal.logpdf(beta, np.zeros(len(beta)), around)
-        total -= stats.multivariate_normal.logpdf(beta, mean[leaf, :, output], variance * factor.spread[leaf])
-        total += stats.invgamma.logpdf(variance, PRIOR.noise_shape, scale=PRIOR.noise_scale)
-        total -= stats.invgamma.logpdf(variance, factor.shape[leaf], scale=factor.scale[leaf, output])
-    return float(total)
+        prior += stats.multivariate_normal.logpdf(beta, np.zeros(len(beta)), around)
+        prior += stats.invgamma.logpdf(variance, PRIOR.noise_shape, scale=PRIOR.noise_scale)
+        drawn += stats.multivariate_normal.logpdf(beta, mean[leaf, :, output], variance * factor.spread[leaf])
+        drawn += stats.invgamma.logpdf(variance, factor.shape[leaf], scale=factor.scale[leaf, output])
+    return float(prior), float(drawn)
 
 
 # ---- pruning --------------------------------------------------------------------------------------------------------

@@ -109,6 +109,16 @@ class Lines:
         gamma = gamma_divergence(shape, self.scale, prior.noise_shape, prior.noise_scale)
         return normal + xp.sum(gamma, axis=-1)
 
+    def log_prior(self, experts: Gaussian, prior: Prior) -> Array:
+        """The log of the prior density of the experts of each leaf."""
+        xp = namespace(self.spread)
+        columns = self.spread.shape[1]
+        squares = prior.noise_scale + 0.5 * prior.precision * xp.sum(experts.coefficients**2, axis=1)
+        fixed = prior.noise_shape * math.log(prior.noise_scale) - math.lgamma(prior.noise_shape)
+        fixed += 0.5 * columns * math.log(prior.precision / (2 * math.pi))
+        powers = (prior.noise_shape + 1 + 0.5 * columns) * xp.log(experts.variance)
+        return xp.sum(fixed - powers - squares / experts.variance, axis=-1)
+
     def draw(self, generator: np.random.Generator) -> Gaussian:
         """Experts from the factor."""
         xp = namespace(self.spread)

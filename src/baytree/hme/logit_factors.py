@@ -22,11 +22,12 @@ References
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from .experts import Classes
+from .experts import Classes, log_gamma
 from .factors import Prior, digamma, gamma_divergence
 from .numeric import (
     Array,
@@ -143,6 +144,16 @@ class Logits:
         gamma = xp.sum(gamma_divergence(self.shape, self.rate, prior.gate_shape, prior.gate_rate), axis=-1)
         return xp.where(self.undecided, normal + gamma, xp.zeros_like(gamma))
 
+    def log_prior(self, coefficients: Array, prior: Prior) -> Array:
+        """The log of the prior density of drawn coefficients, of each node; the precisions are integrated out."""
+        xp = namespace(self.spread)
+        drawn = replace(self, coefficients=self._opened(coefficients), spread=xp.zeros_like(self.spread))
+        size, squares = drawn._squares()
+        shape, rate = prior.gate_shape + 0.5 * size, prior.gate_rate + 0.5 * squares
+        fixed = prior.gate_shape * math.log(prior.gate_rate) - math.lgamma(prior.gate_shape)
+        found = fixed + log_gamma(shape) - shape * xp.log(rate) - 0.5 * size * math.log(2 * math.pi)
+        return xp.where(self.undecided, xp.sum(found, axis=-1), xp.zeros_like(rate[:, 0]))
+
     def draw(self, generator: np.random.Generator) -> Array:
         """Coefficients from the factors; those of classes that are no more shut them."""
         xp = namespace(self.spread)
@@ -225,10 +236,19 @@ class Logits:
         xp = namespace(coefficients)
         kept = self.undecided[:, None, None] & self.live[:, :-1, None]
         coefficients = xp.where(kept, coefficients, xp.zeros_like(coefficients))
+        return coefficients + self._lowered
+
+    def _opened(self, coefficients: Array) -> Array:
+        return coefficients - self._lowered
+
+    @property
+    def _lowered(self) -> Array:
+        """What the coefficients are moved by where classes are no more: offsets only."""
+        xp = namespace(self.spread)
         some = xp.any(self.live, axis=-1)
-        lower = xp.astype(~self.live & some[:, None], coefficients.dtype) * SHUT
-        offset = lower[:, -1:] - lower[:, :-1]
-        return xp.concat([coefficients[..., :-1], coefficients[..., -1:] + offset[..., None]], axis=-1)
+        lower = xp.astype(~self.live & some[:, None], self.spread.dtype) * SHUT
+        offset = (lower[:, -1:] - lower[:, :-1])[..., None]
+        return xp.concat([xp.zeros_like(self.coefficients[..., :-1]), offset], axis=-1)
 
 
 @dataclass(frozen=True)
@@ -255,6 +275,10 @@ class Classifiers:
     def divergence(self, prior: Prior) -> Array:
         """KL(q | prior) of each leaf."""
         return self.logits.divergence(prior)
+
+    def log_prior(self, experts: Classes, prior: Prior) -> Array:
+        """The log of the prior density of the experts of each leaf."""
+        return self.logits.log_prior(experts.coefficients, prior)
 
     def draw(self, generator: np.random.Generator) -> Classes:
         """Experts from the factor."""

@@ -102,6 +102,14 @@ class MeanField:
         live = to_kind_of(of_leaves, self.live.astype(float))
         return float(xp.sum(live * of_leaves)) + sum(float(xp.sum(gate.divergence(prior))) for gate in self.gates)
 
+    def log_prior(self, tree: SoftTree, prior: Prior) -> float:
+        """The log of the prior density of a draw, of what is live."""
+        of_leaves = self.experts.log_prior(tree.experts, prior)  # type: ignore[arg-type]
+        xp = namespace(of_leaves)
+        live = to_kind_of(of_leaves, self.live.astype(float))
+        of_gates = (gate.log_prior(drawn, prior) for gate, drawn in zip(self.gates, tree.gates, strict=True))
+        return float(xp.sum(live * of_leaves)) + sum(float(xp.sum(each)) for each in of_gates)
+
     def without(self, level: int, node: int) -> MeanField:
         """The same with a node, and all below it, shut."""
         above = self.gates[level - 1].live
