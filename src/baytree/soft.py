@@ -29,9 +29,10 @@ _PARAMETERS = """
         Children of each gate.
     expert : {experts}
         The models at the leaves.
-    method : {{"em", "em2", "online"}}
+    method : {{"em", "em2", "online", "variational"}}
         EM with gates by IRLS, whose penalised likelihood never falls; EM with gates by least squares on ln h, which is
-        quicker; or one row at a time by recursive least squares, for linear experts.
+        quicker; one row at a time by recursive least squares, for linear experts; or a mean field, which bounds the
+        evidence, shuts branches that nothing needs and gives draws, for linear, constant and class experts.
     init : {{"cart", "random"}} or a fitted decision tree
         Where EM begins: at the splits of a decision tree, made soft, or at random ones. A tree of scikit-learn on the
         same columns may be given.
@@ -65,12 +66,18 @@ _PARAMETERS = """
     inputs_, outputs_ : Inputs, Outputs
         How rows become inputs, and responses outputs.
     objective_ : tuple of float
-        The penalised log-likelihood before each epoch, and at the end.
+        The penalised log-likelihood before each epoch, and at the end; of a mean field the bound of the log evidence.
+    live_leaves_ : numpy.ndarray of bool
+        Which leaves a mean field has not shut; of other methods all.
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : numpy.ndarray
         Their names, when X had any.
     """
+
+
+# Of a mean field, and around EM's mode.
+DRAWS = 1000
 
 
 class _HME(Pictured, Estimator):
@@ -105,16 +112,27 @@ class _HME(Pictured, Estimator):
         validate_data(self, table, skip_check_array=True)
         model, seed = model.resolve(design), seed_of(self._seed())
         found = fit(model, design, seed, like=X)
-        plan = Plan(1, 0, 1, 1, seed, design.rows, design.fingerprint())
+        plan = Plan(1, 0, DRAWS, 1, seed, design.rows, design.fingerprint())
+        self._around_mode = None
+        self._learned = design if model.method == "em" else None
         return self._keep(posterior_of(model, design, plan, found, training_rows(design)), found)
 
     def _keep(self, posterior: HMEPosterior, found: Fitted) -> Any:
         self.posterior_, self._fitted = posterior, found
-        self.tree_: SoftTree = found.tree
+        self.tree_: SoftTree = found.tree if found.field is None else posterior.tree()
+        self.live_leaves_ = posterior.live_leaves
         self.inputs_, self.outputs_ = posterior.inputs, posterior.outputs
         self.objective_, self.held_out_ = posterior.objective, posterior.held_out
         self.n_iter_ = max(posterior.epochs, 1)
         return self
+
+    def _predict(self, X: Any, kind: str, prob: float, **more: Any) -> np.ndarray:
+        posterior = self._fitted_to(X)
+        if kind == "interval" and self._learned is not None:
+            if self._around_mode is None:
+                self._around_mode = posterior.normal_approximation(self._learned, DRAWS)
+            posterior = self._around_mode
+        return posterior.predict(X, kind, prob, **more)
 
     def _require_fitted(self) -> None:
         check_is_fitted(self)
@@ -234,7 +252,8 @@ class HMERegressor(RegressorMixin, _HME):
             New rows.
         kind : {"mean", "sd", "interval", "draws", "predictive", "predictive_interval"}
             The mean response, the standard deviation of new responses, credible intervals of the mean, its draws, draws
-            of new responses, or intervals of those. A method that ends with one tree has no credible intervals.
+            of new responses, or intervals of those. Credible intervals after ``method="em"`` are those of a normal
+            approximation at its mode, which takes a while the first time; "em2" and "online" have none.
         prob : float
             The probability of the intervals.
         """

@@ -29,6 +29,7 @@ class MethodChoice(StrEnum):
     EM = "em"
     EM2 = "em2"
     ONLINE = "online"
+    VARIATIONAL = "variational"
 
 
 class Family(StrEnum):
@@ -72,7 +73,7 @@ MethodOption = Annotated[
     MethodChoice,
     typer.Option(
         help="Of subset: enumerate every model, by itself up to 25 columns, or sample; of hme: em, em2 (gates by least "
-        "squares) or online (one row at a time).",
+        "squares), online (one row at a time) or variational (a mean field, with draws).",
         rich_help_panel=SAMPLING,
     ),
 ]

@@ -88,6 +88,8 @@ def build(context: typer.Context) -> HME:
         del stated["method"]
     model = HME(**stated)
     for name in OF_CHAINS:
+        if name == "draws" and model.method == "variational":
+            continue
         if model.method not in BY_CHAINS and given(context, name):
             raise InputError(f"{option(name)}: --method {model.method} has no chains; leave {option(name)} out")
     return model

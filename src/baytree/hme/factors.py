@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from .experts import Gaussian, log_gamma
-from .numeric import Array, eye_like, namespace, to_kind_of, weighted_gram
+from .numeric import Array, eye_like, namespace, to_kind_of, to_numpy, weighted_gram
 
 
 @dataclass(frozen=True)
@@ -122,7 +122,7 @@ class Lines:
     def draw(self, generator: np.random.Generator) -> Gaussian:
         """Experts from the factor."""
         xp = namespace(self.spread)
-        shape = to_kind_of(self.scale, generator.standard_gamma(np.asarray(self.shape)[:, None], self.scale.shape))
+        shape = to_kind_of(self.scale, generator.standard_gamma(to_numpy(self.shape)[:, None], self.scale.shape))
         variance = self.scale / shape
         noise = to_kind_of(self.scale, generator.normal(size=self.experts.coefficients.shape))
         moved = xp.matmul(xp.linalg.cholesky(self.spread), noise) * xp.sqrt(variance)[:, None, :]
@@ -145,4 +145,4 @@ def digamma(values: Array) -> Array:
     """The derivative of log Γ, which the array API lacks: by SciPy, and back."""
     from scipy.special import digamma
 
-    return to_kind_of(values, digamma(np.asarray(values)))
+    return to_kind_of(values, digamma(to_numpy(values)))

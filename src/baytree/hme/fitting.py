@@ -11,11 +11,13 @@ import numpy as np
 from ..errors import InputError
 from ..subset.design import LinearDesign
 from ..words import counted
-from . import em, online, start
+from . import em, online, start, variational
+from .factors import Prior
 from .inputs import Inputs
 from .model import HME, TrainingRows
 from .numeric import Array, floating, index, is_foreign, namespace, to_kind_of, to_numpy
 from .soft_tree import SoftTree
+from .variational import MeanField
 
 
 @dataclass(frozen=True)
@@ -36,6 +38,8 @@ class Fitted:
         Whether the method ended by itself.
     state : OnlineState or None
         Where the recursions are, so that they can go on.
+    field : MeanField or None
+        The distribution that the tree is the mean of, where the method finds one.
     """
 
     tree: SoftTree
@@ -44,6 +48,7 @@ class Fitted:
     epochs: int = 0
     converged: bool = True
     state: online.OnlineState | None = None
+    field: MeanField | None = None
 
 
 def fit(model: HME, design: LinearDesign, seed: int, like: Array = None) -> Fitted:
@@ -88,6 +93,18 @@ def _by_recursions(model: HME, rows: TrainingRows, inputs: Inputs, generator: np
     return learn_rows(begun, rows, model.epochs, model.decay, generator)
 
 
+def _by_mean_field(model: HME, rows: TrainingRows, inputs: Inputs, generator: np.random.Generator) -> Fitted:
+    settings = variational.Settings(prior_of(model), epochs=model.epochs, tolerance=model.tol)
+    fits = [variational.fit(begin, *rows, settings) for begin in beginnings(model, rows, inputs, generator)]
+    best = max(fits, key=lambda found: found.bound[-1])
+    return Fitted(best.field.mean, best.bound, epochs=len(best.bound) - 1, converged=best.converged, field=best.field)
+
+
+def prior_of(model: HME) -> Prior:
+    """What a mean field believes before the rows."""
+    return Prior(precision=float(model.ridge))
+
+
 def learn_rows(before: Fitted, rows: TrainingRows, epochs: int, decay: float, generator: np.random.Generator) -> Fitted:
     """Go on with the recursions.
 
@@ -118,11 +135,12 @@ BY_METHOD: dict[str, Callable[[HME, TrainingRows, Inputs, np.random.Generator], 
     "em": _by_em,
     "em2": _by_em,
     "online": _by_recursions,
+    "variational": _by_mean_field,
 }
 
 
 # The methods that are written within the array API.
-ON_ANY_ARRAYS = ("em", "em2")
+ON_ANY_ARRAYS = ("em", "em2", "variational")
 
 
 def beginnings(model: HME, rows: TrainingRows, inputs: Inputs, generator: np.random.Generator) -> Iterator[SoftTree]:

@@ -18,7 +18,7 @@ from .layout import Layout
 from .outputs import OF_CLASSES, OF_NUMBERS, Outputs
 from .start import Splits
 
-METHODS = ("em", "em2", "online")
+METHODS = ("em", "em2", "online", "variational")
 # The methods of which chains draw.
 BY_CHAINS: tuple[str, ...] = ()
 INITS = ("auto", "cart", "random")
@@ -39,14 +39,17 @@ class HME:
         Levels of gates, and children of each.
     expert : {"auto", "linear", "constant", "poisson", "gamma", "logistic", "multinomial"}
         The models at the leaves; by itself linear ones for numbers and multinomial ones for classes.
-    method : {"em", "em2", "online"}
+    method : {"em", "em2", "online", "variational"}
         EM with gates by IRLS, whose penalised likelihood never falls; EM with gates by least squares on ln h, which is
-        quicker; or one row at a time by recursive least squares, for linear experts.
+        quicker; one row at a time by recursive least squares, for linear experts; or a mean field, which bounds the
+        evidence, shuts branches that nothing needs and gives draws, for linear, constant and class experts.
     init : {"auto", "cart", "random"} or a fitted decision tree
         Where EM begins: at the splits of a decision tree, made soft, or at random ones; by itself at a tree where the
         response is a number. A tree of scikit-learn on the same columns may be given.
     ridge : float or "auto"
-        The penalty on coefficients of columns in standard units; by itself 0.1 for numbers and 5 for classes.
+        The penalty on coefficients of columns in standard units; by itself 0.1 for numbers and 5 for classes. Of a
+        mean field, the prior precision of linear experts' coefficients in units of the noise; those of logit models
+        are learned.
     epochs : int
         The most passes over the rows.
     tol : float
@@ -98,6 +101,11 @@ class HME:
             raise unknown_choice("method", self.method, METHODS)
         if self.method == "online" and self.expert not in ("auto", "linear", "constant"):
             raise InputError(f"method='online' is for linear and constant experts, not {self.expert!r}; choose 'em'")
+        if self.method == "variational" and self.expert in ("poisson", "gamma"):
+            raise InputError(f"method='variational' is not for {self.expert} experts; choose 'em'")
+        if self.method == "variational" and (self.early_stopping or self.ridge == 0):
+            named = "early_stopping" if self.early_stopping else "ridge=0"
+            raise InputError(f"{named}: a mean field learns from all rows, under a prior; leave it out or choose 'em'")
         self._check_init()
         if not isinstance(self.early_stopping, (bool, np.bool_)):
             raise InputError(f"early_stopping={self.early_stopping!r}: choose True or False")

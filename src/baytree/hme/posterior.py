@@ -18,24 +18,27 @@ from ..storage import ModelReader
 from ..subset.design import LinearDesign, LinearSchema
 from .em import penalty
 from .expert_words import ExpertWords, expert_words
-from .fitting import Fitted, fit
+from .fitting import Fitted, fit, prior_of
 from .gate_directions import GateDirections, gate_directions
 from .inputs import Inputs
 from .layout import PARAMETERS
 from .model import BY_CHAINS, HME, TrainingRows
 from .outputs import Outputs
 from .prediction import SoftPrediction
+from .sem import Problem, error_bars, to_mode
 from .soft_tree import SoftTree
 from .summary import HMESummary, summarise
 
 OF_DRAWS = ("log_likelihood", "log_prior")
+# The streams of draws from a mean field and around a mode, beside the seed.
+OF_FIELD, OF_MODE = 1, 2
 
 
 @dataclass(frozen=True, eq=False)
 class HMEPosterior(Sampled):
     """Draws of soft trees.
 
-    Methods that end with one tree give one draw of one chain. Gates and experts are for inputs and outputs in standard
+    Methods that end with one tree give one draw of one chain, a mean field independent draws of one. Gates and experts are for inputs and outputs in standard
     units, which `inputs` and `outputs` make. Labels switch: leaf 3 of one draw need not be leaf 3 of another, so
     parameters are not averaged over draws, but predictions are.
 
@@ -114,11 +117,14 @@ class HMEPosterior(Sampled):
         Parameters
         ----------
         chain, draw : int, optional
-            Which one; by default the best.
+            Which one; by default the best, and of a mean field, where labels do not switch, that of the parameters'
+            means over the draws.
         """
         if (chain is None) != (draw is None):
             raise InputError("give both the chain and the draw, or neither for the best one")
         if chain is None or draw is None:
+            if self.model.method == "variational":
+                return self._prediction.mean_tree()
             chain, draw = self.best
         for name, value, size in (("chain", chain, self.chains), ("draw", draw, self.draws)):
             require_whole(name, value, 0)
@@ -156,7 +162,8 @@ class HMEPosterior(Sampled):
         chain, draw : int, optional
             Which draw; by default the best.
         """
-        said = tuple(str(words) for words in self.experts(chain, draw))
+        live = self.live_leaves
+        said = tuple(str(words) if live[leaf] else "shut" for leaf, words in enumerate(self.experts(chain, draw)))
         return gate_directions(self.tree(chain, draw), self.inputs.names, said)
 
     # ---- prediction -----------------------------------------------------------------------------------------------
@@ -193,6 +200,33 @@ class HMEPosterior(Sampled):
             raise InputError(f"{self.schema.response.name!r} is a number and has no classes; use predict")
         return self.predict(X, kind, prob)
 
+    def normal_approximation(self, design: LinearDesign, draws: int = 1000) -> HMEPosterior:
+        """Draws around EM's mode: a normal approximation, whose curvature SEM finds from EM's own steps.
+
+        EM goes on until the tree is the mode, which is the centre. Credible intervals of the result are error bars of
+        what the tree predicts; they know nothing of other modes.
+
+        Parameters
+        ----------
+        design : LinearDesign
+            The data it was fitted to.
+        draws : int
+            How many.
+        """
+        require_whole("draws", draws, 1)
+        if self.model.method != "em" or self.model.early_stopping:
+            named = "early_stopping" if self.model.early_stopping else f"method={self.model.method!r}"
+            raise InputError(f"{named} does not end at a mode, which error bars need; choose method='em' without it")
+        if self.plan.data != design.fingerprint():
+            raise InputError("these are not the data that the tree was fitted to; give the same table")
+        rows = self.model.rows(design)
+        problem = Problem(*rows, float(self.model.ridge))
+        bars = error_bars(to_mode(self.tree(), problem), problem)
+        drawn = bars.draws(int(draws), np.random.default_rng([self.plan.seed, OF_MODE]))
+        part = _part_of(self.model, drawn, [-penalty(tree, problem.ridge) for tree in drawn], rows)
+        plan = replace(self.plan, draws=int(draws))
+        return self.from_parts(self.model, self.schema, plan, [[part]], list(self.states), self.watched)
+
     # ---- how it went ----------------------------------------------------------------------------------------------
 
     @property
@@ -204,6 +238,12 @@ class HMEPosterior(Sampled):
     def objective(self) -> tuple[float, ...]:
         """What a method without chains maximised, before each epoch and at the end; of chains nothing."""
         return () if self.has_chains else tuple(self.states[0]["objective"])
+
+    @property
+    def live_leaves(self) -> np.ndarray:
+        """Which leaves there are: all, or of a mean field those that it has not shut."""
+        live = None if self.has_chains else self.states[0].get("live")
+        return np.ones(self.model.leaves, dtype=bool) if live is None else np.array(live, dtype=bool)
 
     @property
     def held_out(self) -> tuple[float, ...]:
@@ -328,16 +368,29 @@ def fit_posterior(model: HME, design: LinearDesign, plan: Plan, watched: Rows) -
 def posterior_of(
     model: HME, design: LinearDesign, plan: Plan, found: Fitted, watched: Rows | None = None
 ) -> HMEPosterior:
-    """The one tree that a method found, as a posterior."""
-    parts, state = _recorded(model, found, model.rows(design))
-    plan = replace(plan, chains=1, draws=1, warmup=0, thin=1)
-    return HMEPosterior.from_parts(model, design.schema, plan, [[parts]], [state], watched)
+    """The one tree that a method found, as a posterior; of a mean field as many draws as the plan has."""
+    part, state = _recorded(model, found, model.rows(design))
+    if found.field is not None:
+        drawn = found.field.draws(plan.draws, np.random.default_rng([plan.seed, OF_FIELD]))
+        log_prior = [found.field.log_prior(tree, prior_of(model)) for tree in drawn]
+        part = _part_of(model, [tree.to_numpy() for tree in drawn], log_prior, model.rows(design))
+        state["live"] = found.field.live.tolist()
+    plan = replace(plan, chains=1, draws=len(part["log_prior"]), warmup=0, thin=1)
+    return HMEPosterior.from_parts(model, design.schema, plan, [[part]], [state], watched)
 
 
 def _recorded(model: HME, found: Fitted, rows: TrainingRows) -> tuple[Part, dict[str, Any]]:
     """What a method found, as a chain of one draw would have recorded it, and how it went."""
-    (X, Y, weight), tree = rows, found.tree.to_numpy()
-    part = {name: values[None] for name, values in model.layout.packed(tree).items()}
-    part["log_likelihood"] = np.array([float(np.sum(weight * tree.log_likelihood(X, Y)))])
-    part["log_prior"] = np.array([-penalty(tree, float(model.ridge))])
+    tree = found.tree.to_numpy()
+    part = _part_of(model, [tree], [-penalty(tree, float(model.ridge))], rows)
     return part, {name: getattr(found, name) for name in ("objective", "held_out", "epochs", "converged")}
+
+
+def _part_of(model: HME, trees: Sequence[SoftTree], log_prior: Sequence[float], rows: TrainingRows) -> Part:
+    """Trees as a chain would have recorded them."""
+    X, Y, weight = rows
+    packed = [model.layout.packed(tree) for tree in trees]
+    part = {name: np.stack([each[name] for each in packed]) for name in packed[0]}
+    part["log_likelihood"] = np.array([float(np.sum(weight * tree.log_likelihood(X, Y))) for tree in trees])
+    part["log_prior"] = np.array(log_prior)
+    return part

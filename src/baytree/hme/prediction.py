@@ -56,6 +56,10 @@ class SoftPrediction:
         """One draw."""
         return self.model.layout.tree({name: values[chain, draw] for name, values in self.parameters.items()})
 
+    def mean_tree(self) -> SoftTree:
+        """The tree of the parameters' means over all draws."""
+        return self.model.layout.tree({name: values.mean(axis=(0, 1)) for name, values in self.parameters.items()})
+
     def trees(self) -> Iterator[SoftTree]:
         """All draws, chain after chain."""
         chains, draws = self.shape
@@ -73,7 +77,7 @@ class SoftPrediction:
         if kind == "interval" and one:
             raise InputError(
                 f"kind='interval': method={self.model.method!r} found one tree, which has no error bars; "
-                "choose another method, or kind='predictive_interval' for new responses"
+                "choose another method or see normal_approximation, or kind='predictive_interval' for new responses"
             )
         tails = [(1 - prob) / 2, (1 + prob) / 2]
         if kind in ("mean", "sd"):

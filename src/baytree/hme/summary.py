@@ -15,7 +15,12 @@ from .gate_directions import GateDirections
 if TYPE_CHECKING:
     from .posterior import HMEPosterior
 
-SPELT = {"em": "EM", "em2": "EM with gates by least squares", "online": "recursive least squares"}
+SPELT = {
+    "em": "EM",
+    "em2": "EM with gates by least squares",
+    "online": "recursive least squares",
+    "variational": "mean field",
+}
 
 
 @dataclass(frozen=True)
@@ -32,6 +37,8 @@ class HMESummary:
         Passes over the data of a method without chains; 0 of chains.
     converged : bool
         Whether such a method ended by itself.
+    live_leaves : int
+        Leaves that a mean field has not shut; of other methods all.
     log_likelihood : float
         The mean over the draws.
     gates : GateDirections
@@ -55,6 +62,7 @@ class HMESummary:
     has_chains: bool
     epochs: int
     converged: bool
+    live_leaves: int
     log_likelihood: float
     gates: GateDirections
     experts: tuple[ExpertWords, ...]
@@ -66,7 +74,10 @@ class HMESummary:
             return verdict(self.diagnostics, self.remedies)
         if not self.converged:
             return f"{self.method} has not converged after {counted(self.epochs, 'epoch')}: raise epochs."
-        return f"{self.method} ended by itself after {counted(self.epochs, 'epoch')}; one tree has no error bars."
+        ended = f"{self.method} ended by itself after {counted(self.epochs, 'epoch')}"
+        if self.model["method"] == "variational":
+            return f"{ended}; {counted(self.live_leaves, 'leaf is live', 'leaves are live')}."
+        return f"{ended}; one tree has no error bars."
 
     @property
     def method(self) -> str:
@@ -137,6 +148,7 @@ def summarise(posterior: HMEPosterior) -> HMESummary:
         has_chains=posterior.has_chains,
         epochs=posterior.epochs,
         converged=posterior.converged,
+        live_leaves=int(posterior.live_leaves.sum()),
         log_likelihood=float(posterior.log_likelihood.mean()),
         gates=posterior.gate_directions(),
         experts=posterior.experts(),

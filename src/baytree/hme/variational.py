@@ -23,7 +23,7 @@ from ..errors import InputError
 from .experts import Classes, Gaussian
 from .factors import Lines, Prior
 from .logit_factors import Classifiers, Logits
-from .numeric import Array, namespace, to_kind_of
+from .numeric import Array, namespace, to_kind_of, to_numpy
 from .soft_tree import Responsibilities, SoftTree, decide, responsibilities
 
 PRIOR = Prior()
@@ -254,6 +254,6 @@ class _Search:
         listed = []
         for level, gate in enumerate(field.gates):
             mass = xp.sum(found.node[level + 1] * self.weight, axis=1)
-            live = np.asarray(gate.live) & np.asarray(gate.undecided)[:, None]
+            live = to_numpy(gate.live) & to_numpy(gate.undecided)[:, None]
             listed += [(float(mass[int(node)]), level + 1, int(node)) for node in np.flatnonzero(live)]
         return listed
