@@ -345,7 +345,8 @@ class HMEClassifier(ClassifierMixin, _HME):
 
     def predict(self, X: Any) -> np.ndarray:
         """The most probable class of each row."""
-        best = self.classes_[self._predict(local(X), "mean", 0.9).argmax(axis=1)]
+        shares = self._predict(local(X), "mean", 0.9)
+        best = self.classes_[shares.argmax(axis=1)]
         if is_foreign(X) and best.dtype.kind in "iufb":
             return namespace(X).asarray(best, device=device(X))
         return best

@@ -31,6 +31,7 @@ from .experts import Classes, log_gamma
 from .factors import Prior, digamma, gamma_divergence
 from .numeric import (
     Array,
+    device,
     eye_like,
     log_softmax,
     log_sum_exp,
@@ -76,12 +77,13 @@ class Logits:
         nodes, free, columns = coefficients.shape
         spread = xp.stack([0.01 * eye_like(coefficients, free * columns)] * nodes)
         ones = zeros_like_shape(coefficients, nodes, 2) + 1
-        return cls(coefficients, spread, ones, ones, xp.ones((nodes, free + 1), dtype=xp.bool))
+        live = xp.ones((nodes, free + 1), dtype=xp.bool, device=device(coefficients))
+        return cls(coefficients, spread, ones, ones, live)
 
     def among(self, live: np.ndarray) -> Logits:
         """The same distribution of the coefficients of fewer classes."""
         xp = namespace(self.spread)
-        found = replace(self, live=xp.asarray(live))
+        found = replace(self, live=xp.asarray(live, device=device(self.spread)))
         there = found._of_columns(found._there)
         apart = (1 - there)[:, None, :] * eye_like(self.spread, there.shape[1])
         return replace(found, spread=self.spread * there[:, None, :] * there[:, :, None] + apart)

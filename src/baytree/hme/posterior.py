@@ -38,9 +38,9 @@ OF_FIELD, OF_MODE = 1, 2
 class HMEPosterior(Sampled):
     """Draws of soft trees.
 
-    Methods that end with one tree give one draw of one chain, a mean field independent draws of one. Gates and experts are for inputs and outputs in standard
-    units, which `inputs` and `outputs` make. Labels switch: leaf 3 of one draw need not be leaf 3 of another, so
-    parameters are not averaged over draws, but predictions are.
+    Methods that end with one tree give one draw of one chain, a mean field independent draws of one. Gates and
+    experts are for inputs and outputs in standard units, which `inputs` and `outputs` make. Labels switch: leaf 3
+    of one draw need not be leaf 3 of another, so parameters are not averaged over draws, but predictions are.
 
     Attributes
     ----------
