@@ -1,0 +1,115 @@
+"""Chains over mixtures of experts against posteriors that were summed and integrated, likelihood off, partly and on.
+
+Each mistake that is built in must be rejected by the same check.
+"""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from baytree import _core
+from baytree.evidence import stepping_stone
+from exact.agreement import Disagreement, assert_agrees, assert_means_agree
+from exact.expert_chains import problem, run
+from exact.expert_mixtures import DEEP, LINES, MIXTURES, PAIRS, THREE_CLASSES, TWO_CLASSES, Mixture
+
+POWERS = pytest.mark.parametrize("power", [0.0, 0.6, 1.0], ids=["prior", "partly", "posterior"])
+
+
+def name(mixture: Mixture) -> str:
+    return mixture.name
+
+
+def check(mixture: Mixture, power: float, wrong: str = "nothing") -> None:
+    """Decisions have their probabilities, and parameters their means."""
+    drawn = run(mixture, power, wrong)
+    probability, means = mixture.solved(power)
+    assert_agrees(drawn.states[..., 0], probability)
+    assert_means_agree(drawn.quantities, means)
+
+
+@pytest.mark.parametrize("mixture", MIXTURES, ids=name)
+def test_the_quadrature_is_fine_enough(mixture: Mixture) -> None:
+    coarse, fine = replace(mixture, points=45).solved(1.0), mixture.solved(1.0)
+    np.testing.assert_allclose(coarse[0], fine[0], rtol=0, atol=1e-6)
+    np.testing.assert_allclose(coarse[1], fine[1], rtol=1e-5, atol=1e-6)
+
+
+@POWERS
+@pytest.mark.parametrize("mixture", MIXTURES, ids=name)
+def test_draws_have_the_exact_distribution(mixture: Mixture, power: float) -> None:
+    check(mixture, power)
+
+
+@pytest.mark.parametrize(
+    ("mixture", "power", "wrong"),
+    [
+        (LINES, 1.0, "tilt"),
+        (LINES, 0.0, "tilt"),
+        (TWO_CLASSES, 1.0, "tilt"),
+        (PAIRS, 0.0, "offset"),
+        (THREE_CLASSES, 1.0, "offset"),
+        (DEEP, 1.0, "freedom"),
+        (PAIRS, 0.6, "freedom"),
+        (LINES, 1.0, "decisions"),
+        (TWO_CLASSES, 1.0, "decisions"),
+        (TWO_CLASSES, 0.6, "slice"),
+        (THREE_CLASSES, 0.6, "slice"),
+    ],
+    ids=lambda value: getattr(value, "name", str(value)),
+)
+def test_mistakes_are_caught(mixture: Mixture, power: float, wrong: str) -> None:
+    with pytest.raises(Disagreement):
+        check(mixture, power, wrong)
+
+
+@pytest.mark.parametrize("other", [{"gate_sd": 1.8}, {"sd": 1.4}, {"nu": 5.0}, {"scale": (0.6,)}], ids=str)
+def test_another_prior_is_caught(other: dict[str, object]) -> None:
+    """The draws of one model against the reference of another."""
+    probability, means = replace(LINES, **other).solved(1.0)
+    drawn = run(LINES)
+    with pytest.raises(Disagreement):
+        assert_agrees(drawn.states[..., 0], probability)
+        assert_means_agree(drawn.quantities, means)
+
+
+# ---- tempering -------------------------------------------------------------------------------------------------------
+
+LADDER = [1.0, 0.5, 0.2, 0.0]
+
+
+def tempered(mixture: Mixture, wrong: bool) -> None:
+    """Every rung has the decisions of its power, and the rungs together the evidence."""
+    ladder = _core.Tempering(LADDER, 4, False, False, wrong)
+    drawn = run(mixture, chains=2, draws=2500, thin=8, tempering=ladder)
+    for rung, power in enumerate(LADDER):
+        assert_agrees(drawn.states[..., rung], mixture.solved(power)[0])
+    assert_means_agree(drawn.quantities, mixture.solved(1.0)[1])
+    log_likelihood = np.stack([part["rung_log_likelihood"].reshape(-1, len(LADDER)) for part in drawn.parts])
+    found = stepping_stone(log_likelihood, np.tile(LADDER, (2, 1)))
+    assert abs(found.value - mixture.log_evidence(1.0)) < 4 * found.error
+
+
+@pytest.mark.parametrize("mixture", [LINES, TWO_CLASSES], ids=name)
+def test_every_rung_has_its_distribution(mixture: Mixture) -> None:
+    tempered(mixture, wrong=False)
+
+
+def test_a_swap_that_ignores_the_likelihood_is_caught() -> None:
+    with pytest.raises(Disagreement):
+        tempered(LINES, wrong=True)
+
+
+# ---- where it starts -------------------------------------------------------------------------------------------------
+
+
+def test_a_chain_begins_where_it_is_put() -> None:
+    chain = _core.HMEChain(problem(LINES), 1.0, _core.Tempering(LADDER, 4, False, False, False), 1, 0)
+    gates, coefficients, variance = np.arange(2.0), np.arange(4.0), np.array([1.0, 2.0])
+    chain.begin(gates, coefficients, variance)
+    for rung in range(len(LADDER)):
+        position = chain.rung_position(rung)
+        assert (position.gates, position.coefficients) == (gates.tolist(), coefficients.tolist())
+        assert position.variance == variance.tolist()
+    assert chain.log_prior == pytest.approx(LINES.log_prior(gates, coefficients, variance))
