@@ -61,6 +61,7 @@ sanitize: $(VENV)/pip ## Test the core under the address and undefined-behaviour
 	$(SANITIZE)/core/bart_tests
 	$(SANITIZE)/core/program_sum_tests
 	$(SANITIZE)/core/subset_tests
+	$(SANITIZE)/core/hme_tests
 	$(SANITIZE)/core/hmm_tests
 	$(SANITIZE)/core/corpus_tests core/fuzz/corpus
 
