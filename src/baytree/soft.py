@@ -14,7 +14,7 @@ from .estimators import Estimator
 from .hme.fitting import Fitted, fit, learn_rows
 from .hme.model import HME, RIDGE
 from .hme.numeric import device, floating, is_foreign, local, namespace, to_kind_of
-from .hme.outputs import OF_CLASSES, OF_NUMBERS, design_of_outputs, indicators_of, numbers_of
+from .hme.outputs import OF_CLASSES, OF_NUMBERS, design_of_outputs, indicators_of, numbers_of, with_classes
 from .hme.pictured import Pictured
 from .hme.posterior import HMEPosterior, posterior_of
 from .hme.soft_tree import SoftTree
@@ -31,7 +31,7 @@ _PARAMETERS = """
         The models at the leaves.
     method : {{"em", "em2", "online", "variational"}}
         EM with gates by IRLS, whose penalised likelihood never falls; EM with gates by least squares on ln h, which is
-        quicker; one row at a time by recursive least squares, for linear experts; or a mean field, which bounds the
+        quicker; one row at a time by recursive least squares; or a mean field, which bounds the
         evidence, shuts branches that nothing needs and gives draws, for linear, constant and class experts.
     init : {{"cart", "random"}} or a fitted decision tree
         Where EM begins: at the splits of a decision tree, made soft, or at random ones. A tree of scikit-learn on the
@@ -102,13 +102,26 @@ class _HME(Pictured, Estimator):
         """
         return self._fit(X, y, sample_weight, {})
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any, other: dict[str, Any]) -> Any:
-        """Fit with some parameters other than those of the estimator."""
+    def _learn_more(self, X: Any, y: Any, sample_weight: Any, classes: Any = None) -> Any:
+        """Go on with the recursions, or begin them."""
+        epochs = self.epochs if self.method == "online" else 1
+        before: Fitted | None = getattr(self, "_fitted", None)
+        if before is None or before.state is None:
+            return self._fit(X, y, sample_weight, {"method": "online", "epochs": epochs}, local(classes))
+        rows = self._rows(X, y, sample_weight)
+        generator = np.random.default_rng(seed_of(self._seed()))
+        found = learn_rows(before, rows, int(epochs), float(self.decay), generator)
+        return self._keep(self.posterior_.with_tree(found, rows), found)
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any, other: dict[str, Any], classes: Any = None) -> Any:
+        """Fit with some parameters other than those of the estimator, and classes that later rows may have."""
         if self.expert not in self._experts:
             raise unknown_choice("expert", self.expert, self._experts)
         options = {name: getattr(self, name) for name in HME.__dataclass_fields__ if name != "calibration"}
         model, table = HME(**options | other), local(X)
         design = design_of_outputs(table, local(y), self._task, local(sample_weight), self.categorical_features)
+        if classes is not None:
+            design = with_classes(design, classes)
         validate_data(self, table, skip_check_array=True)
         model, seed = model.resolve(design), seed_of(self._seed())
         found = fit(model, design, seed, like=X)
@@ -213,24 +226,15 @@ class HMERegressor(RegressorMixin, _HME):
         self.categorical_features = categorical_features
         self.random_state = random_state
 
-    def partial_fit(self, X: Any, y: Any) -> HMERegressor:
+    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> HMERegressor:
         """Learn more rows by the recursions; the first ones say how inputs and outputs are scaled.
 
         Parameters
         ----------
-        X, y
+        X, y, sample_weight
             Rows, as for `fit`.
         """
-        epochs = self.epochs if self.method == "online" else 1
-        before: Fitted | None = getattr(self, "_fitted", None)
-        if before is None or before.state is None:
-            if self.expert not in ("linear", "constant"):
-                raise InputError(f"partial_fit is for linear and constant experts, not {self.expert!r}; use fit")
-            return self._fit(X, y, None, {"method": "online", "epochs": epochs})
-        rows = self._rows(X, y, None)
-        generator = np.random.default_rng(seed_of(self._seed()))
-        found = learn_rows(before, rows, int(epochs), float(self.decay), generator)
-        return self._keep(self.posterior_.with_tree(found, rows), found)
+        return self._learn_more(X, y, sample_weight)
 
     def _outputs(self, y: Any) -> np.ndarray:
         return self.outputs_.standard(numbers_of(y))
@@ -326,6 +330,18 @@ class HMEClassifier(ClassifierMixin, _HME):
 
     def _said(self, mean: np.ndarray) -> str:
         return f"{self.classes_[mean.argmax()]}; {mean.max():.2f}"
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> HMEClassifier:
+        """Learn more rows by the recursions; the first ones say how inputs are scaled.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            Rows, as for `fit`.
+        classes : array-like, optional
+            All classes that may come, with the first rows; by default those that the first rows have.
+        """
+        return self._learn_more(X, y, sample_weight, classes)
 
     def predict_proba(
         self, X: Any, kind: Literal["mean", "interval", "draws"] = "mean", prob: float = 0.9

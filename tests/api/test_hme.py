@@ -128,6 +128,37 @@ def test_rows_that_come_later() -> None:
     assert np.sqrt(np.mean((model.predict(new) - truth) ** 2)) < 0.4
 
 
+def test_classes_that_come_later() -> None:
+    generator = np.random.default_rng(5)
+    X = generator.normal(size=(3000, 2))
+    y = np.array(["low", "middle", "high"])[np.digitize(X[:, 0], [-0.5, 0.5])]
+    model = bt.HMEClassifier(depth=1, random_state=0)
+    first = np.flatnonzero(y != "high")[:200]
+    model.partial_fit(X[first], y[first], classes=["high", "low", "middle"])
+    assert (model.predict(X) == "high").mean() < 0.02
+    for begin in range(0, 3000, 1000):
+        model.partial_fit(X[begin : begin + 1000], y[begin : begin + 1000])
+    assert model.classes_.tolist() == ["high", "low", "middle"]
+    assert model.score(X, y) > 0.9
+    with pytest.raises(bt.InputError, match="'other' is no class of the fit"):
+        model.partial_fit(X[:2], ["low", "other"])
+
+
+@pytest.mark.parametrize("expert", ["linear", "constant", "poisson", "gamma"])
+def test_weights_of_rows_one_by_one(expert: str) -> None:
+    """Rows of weight 0 are not learned; else weights change what is."""
+    X, y = bent(400)
+    y = y.round() if expert == "poisson" else y
+    weight = np.where(np.arange(400) < 300, 1.0, 0.0)
+    make = {"depth": 1, "expert": expert, "random_state": 0}
+    begun = bt.HMERegressor(**make).partial_fit(X, y)
+    some = bt.HMERegressor(**make).partial_fit(X[:300], y[:300])
+    np.testing.assert_allclose(bt.HMERegressor(**make).partial_fit(X, y, weight).predict(X), some.predict(X))
+    before = begun.predict(X)
+    np.testing.assert_allclose(begun.partial_fit(X, y, np.zeros(400)).predict(X), before)
+    assert not np.allclose(begun.partial_fit(X, y, np.full(400, 0.5)).predict(X), before)
+
+
 def test_factors_and_missing_values() -> None:
     X, y = bent(300)
     frame = pd.DataFrame({"a": X[:, 0], "b": X[:, 1], "colour": np.where(X[:, 1] > 0, "red", "blue")})
@@ -148,7 +179,6 @@ def test_factors_and_missing_values() -> None:
         ({"depth": 20}, "1,048,576 leaves; choose at most 4,096"),
         ({"ridge": -1}, "ridge=-1: choose 0 or more"),
         ({"decay": 0}, "decay=0: choose a number between 0 and 1"),
-        ({"method": "online", "expert": "poisson"}, "method='online' is for linear and constant experts"),
         ({"epochs": 0}, "epochs"),
     ],
     ids=str,

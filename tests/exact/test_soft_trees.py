@@ -311,9 +311,9 @@ def test_the_recursions_as_printed() -> None:
     found = responsibilities(tree, x[None], y[None])
     learned, after = online.learn_row(tree, state, x, y, decay)
     for leaf in range(4):
-        h, R = found.node[-1][leaf, 0], state.expert_spread[leaf]
+        h, R = found.node[-1][leaf, 0], state.experts.spread[leaf]
         R_next = R - (1 / decay) * (R @ np.outer(x, x) @ R) / (decay / h + x @ R @ x)
-        np.testing.assert_allclose(after.expert_spread[leaf], R_next, rtol=1e-9)
+        np.testing.assert_allclose(after.experts.spread[leaf], R_next, rtol=1e-9)
         U = tree.experts.coefficients[leaf].T
         U_next = U + h * np.outer(y - U @ x, x) @ R_next
         np.testing.assert_allclose(learned.experts.coefficients[leaf].T, U_next, rtol=1e-9)
@@ -341,3 +341,75 @@ def test_rows_one_by_one_come_to_what_all_at_once_do() -> None:
     assert errors[2] < 2 * errors[1] < errors[0] / 2
     experts = sorted(tree.experts.coefficients[:, 0, 0])
     np.testing.assert_allclose(experts, [-1, 2], atol=0.1)
+
+
+def information(family: str, X: np.ndarray, Y: np.ndarray, weight: np.ndarray, at: list[np.ndarray]) -> np.ndarray:
+    """I + Σ w D ⊗ x x', each row at the coefficients that the recursions had there, written out."""
+    size = at[0].size
+    total = np.eye(size)
+    for x, y, w, coefficients in zip(X, Y, weight, at, strict=True):
+        if family == "multinomial":
+            share = np.exp(np.append(coefficients @ x, 0))
+            share = (share / share.sum())[:-1]
+            total += w * np.kron(np.diag(share) - np.outer(share, share), np.outer(x, x))
+        else:
+            mean = float(np.exp(coefficients[:, 0] @ x))
+            curvature = {"linear": 1.0, "gamma": y[0] / mean, "poisson": mean}[family]
+            total += w * curvature * np.outer(x, x)
+    return total
+
+
+@pytest.mark.parametrize("family", ["linear", "poisson", "gamma", "multinomial"])
+def test_rows_one_by_one_add_up_to_the_information(family: str) -> None:
+    X, Y, weight = problem(family)
+    Y = Y[:, :1] if family == "linear" else Y
+    tree = start.random_tree(family, X, Y, weight, 0, 2, np.random.default_rng(0))
+    state = online.first_state(tree)
+    at = []
+    for x, y, w in zip(X, Y, weight, strict=True):
+        at.append(tree.experts.coefficients[0])
+        tree, state = online.learn_row(tree, state, x, y, 1.0, w)
+    found = np.linalg.inv(state.experts.spread[0])
+    np.testing.assert_allclose(found, information(family, X, Y, weight, at), rtol=1e-8, atol=1e-8)
+    # Saboteur: rows of weight 1.
+    assert not np.allclose(found, information(family, X, Y, np.ones(len(X)), at), rtol=1e-2)
+
+
+def test_linear_experts_one_by_one_are_ridge_regression() -> None:
+    X, Y, weight = problem("linear")
+    begin = start.random_tree("linear", X, Y, weight, 0, 2, np.random.default_rng(0))
+    zero = replace(begin.experts, coefficients=np.zeros_like(begin.experts.coefficients))
+    tree = SoftTree((), zero)
+    state = online.first_state(tree)
+    for x, y, w in zip(X, Y, weight, strict=True):
+        tree, state = online.learn_row(tree, state, x, y, 1.0, w)
+    expected = np.linalg.solve(np.eye(3) + (X.T * weight) @ X, (X.T * weight) @ Y)
+    np.testing.assert_allclose(tree.experts.coefficients[0], expected, rtol=1e-9)
+
+
+@pytest.mark.parametrize("family", ["logistic", "multinomial", "poisson", "gamma"])
+def test_other_experts_one_by_one_come_to_the_batch_fit(family: str) -> None:
+    """Within a share of the standard errors, by which all rows at once differ from the truth."""
+    generator = np.random.default_rng(9)
+    X = np.column_stack([generator.normal(size=(4000, 2)), np.ones(4000)])
+    predictor = X @ [0.5, -0.3, 0.2]
+    noise = generator.logistic(size=4000)
+    outputs = {
+        "logistic": lambda: np.eye(2)[(predictor + noise < 0).astype(int)],
+        "multinomial": lambda: np.eye(3)[np.digitize(predictor + noise, [-1, 1])],
+        "poisson": lambda: generator.poisson(np.exp(predictor))[:, None].astype(float),
+        "gamma": lambda: generator.exponential(np.exp(predictor))[:, None],
+    }
+    Y, weight = outputs[family](), np.ones(len(X))
+    begin = start.random_tree(family, X, Y, weight, 0, 2, np.random.default_rng(0))
+    batch = em.fit(begin, X, Y, weight, em.Settings(ridge=1.0, epochs=30, tolerance=0)).tree.experts.coefficients
+    tree = SoftTree((), replace(begin.experts, coefficients=np.zeros_like(begin.experts.coefficients)))
+    state = online.first_state(tree)
+    for x, y in zip(X, Y, strict=True):
+        tree, state = online.learn_row(tree, state, x, y, 1.0)
+    error = np.sqrt(np.diag(state.experts.spread[0]))
+    apart = np.abs(tree.experts.coefficients - batch).ravel() / error
+    assert apart.max() < 0.5
+    # Saboteur: the fit of a tenth of the rows is further away.
+    tenth = em.fit(begin, X[:400], Y[:400], weight[:400], em.Settings(ridge=1.0, epochs=30)).tree.experts.coefficients
+    assert (np.abs(tenth - batch).ravel() / error).max() > 1

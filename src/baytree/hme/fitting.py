@@ -88,7 +88,7 @@ def _by_em(model: HME, rows: TrainingRows, inputs: Inputs, generator: np.random.
 
 
 def _by_recursions(model: HME, rows: TrainingRows, inputs: Inputs, generator: np.random.Generator) -> Fitted:
-    first = next(beginnings(model, (*rows[:2], np.ones(len(rows[0]))), inputs, generator))
+    first = next(beginnings(model, rows, inputs, generator))
     begun = Fitted(first, (), state=online.first_state(first))
     return learn_rows(begun, rows, model.epochs, model.decay, generator)
 
@@ -113,7 +113,7 @@ def learn_rows(before: Fitted, rows: TrainingRows, epochs: int, decay: float, ge
     before : Fitted
         Where they are.
     rows : tuple of numpy.ndarray
-        Inputs and outputs of the rows to learn, and weights, which are not looked at.
+        Inputs, outputs and weights of the rows to learn.
     epochs : int
         How often each row is learned.
     decay : float
@@ -121,13 +121,14 @@ def learn_rows(before: Fitted, rows: TrainingRows, epochs: int, decay: float, ge
     generator : numpy.random.Generator
         Of the order of the rows.
     """
-    X, Y, _ = rows
+    X, Y, weight = rows
     tree, state = before.tree, before.state
     assert state is not None
     for _ in range(epochs):
         for row in generator.permutation(len(X)):
-            tree, state = online.learn_row(tree, state, X[row], Y[row], decay)
-    return Fitted(tree, (float(np.sum(tree.log_likelihood(X, Y))),), epochs=before.epochs + epochs, state=state)
+            tree, state = online.learn_row(tree, state, X[row], Y[row], decay, float(weight[row]))
+    objective = float(np.sum(weight * tree.log_likelihood(X, Y)))
+    return Fitted(tree, (objective,), epochs=before.epochs + epochs, state=state)
 
 
 # The one place where a method is chosen.

@@ -41,7 +41,7 @@ class HME:
         The models at the leaves; by itself linear ones for numbers and multinomial ones for classes.
     method : {"em", "em2", "online", "variational"}
         EM with gates by IRLS, whose penalised likelihood never falls; EM with gates by least squares on ln h, which is
-        quicker; one row at a time by recursive least squares, for linear experts; or a mean field, which bounds the
+        quicker; one row at a time by recursive least squares; or a mean field, which bounds the
         evidence, shuts branches that nothing needs and gives draws, for linear, constant and class experts.
     init : {"auto", "cart", "random"} or a fitted decision tree
         Where EM begins: at the splits of a decision tree, made soft, or at random ones; by itself at a tree where the
@@ -99,8 +99,6 @@ class HME:
             raise unknown_choice("expert", self.expert, experts)
         if self.method not in METHODS:
             raise unknown_choice("method", self.method, METHODS)
-        if self.method == "online" and self.expert not in ("auto", "linear", "constant"):
-            raise InputError(f"method='online' is for linear and constant experts, not {self.expert!r}; choose 'em'")
         if self.method == "variational" and self.expert in ("poisson", "gamma"):
             raise InputError(f"method='variational' is not for {self.expert} experts; choose 'em'")
         if self.method == "variational" and (self.early_stopping or self.ridge == 0):
@@ -149,8 +147,6 @@ class HME:
         expert = expert if self.expert == "auto" else self.expert
         if expert not in choices:
             raise InputError(f"expert={expert!r} is not for a {task}; choose from: auto, {', '.join(choices)}")
-        if self.method == "online" and task == "classification":
-            raise InputError("method='online' is for numbers; choose 'em'")
         init = self.init
         if init == "auto":
             init = "cart" if task == "regression" and self.branching == 2 else "random"

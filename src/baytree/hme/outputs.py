@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -113,6 +113,15 @@ def numbers_of(y: Any) -> np.ndarray:
     if not np.isfinite(outputs).all():
         raise InputError("y contains NaN or infinity; drop these rows first")
     return outputs.reshape(len(outputs), -1)
+
+
+def with_classes(design: LinearDesign, classes: Any) -> LinearDesign:
+    """The design with all classes that may come later, of which its rows have some."""
+    every = np.unique(np.asarray(classes))
+    assert design.classes is not None
+    y = indicators_of(np.asarray(design.classes)[design.y], every).argmax(axis=1)
+    schema = replace(design.schema, response=replace(design.response, classes=every))
+    return replace(design, schema=schema, y=y)
 
 
 def indicators_of(y: Any, classes: np.ndarray) -> np.ndarray:
