@@ -4,11 +4,11 @@ import json
 import sqlite3
 import subprocess
 import sys
-import zlib
 from pathlib import Path
 
 import numpy as np
 import pytest
+from robustness.damage import change_a_byte, edit, refused_at_random, rewrite, rewrite_header
 
 import baytree as bt
 
@@ -21,11 +21,6 @@ def model(tmp_path: Path) -> Path:
     path = tmp_path / "model.baytree"
     bt.sample(bt.CART(), design, warmup=50, draws=50, chains=2, seed=1, progress=False).save(path)
     return path
-
-
-def edit(path: Path, statement: str, *values: object) -> None:
-    with sqlite3.connect(path) as database:
-        database.execute(statement, values)
 
 
 def test_no_such_file(tmp_path: Path) -> None:
@@ -73,26 +68,9 @@ def test_a_missing_array(model: Path, name: str) -> None:
 
 @pytest.mark.parametrize("name", bt.posterior.PART_ARRAYS)
 def test_a_changed_byte(model: Path, name: str) -> None:
-    with sqlite3.connect(model) as database:
-        [(data,)] = database.execute("SELECT data FROM arrays WHERE name = ? AND chain = 0", (name,))
-        database.execute(
-            "UPDATE arrays SET data = ? WHERE name = ? AND chain = 0", (bytes([data[0] ^ 1]) + data[1:], name)
-        )
+    change_a_byte(model, name)
     with pytest.raises(bt.FileError, match="checksum"):
         bt.load(model)
-
-
-def rewrite(path: Path, name: str, change: object) -> None:
-    """Replace an array by a consistent, wrong one, as a hostile writer would."""
-
-    with sqlite3.connect(path) as database:
-        query = "SELECT dtype, data FROM arrays WHERE name = ? AND chain = 0"
-        [(dtype, data)] = database.execute(query, (name,))
-        array = np.asarray(change(np.frombuffer(data, dtype).copy()), dtype=dtype)
-        database.execute(
-            "UPDATE arrays SET data = ?, shape = ?, checksum = ? WHERE name = ? AND chain = 0",
-            (array.tobytes(), json.dumps(array.shape), zlib.crc32(array.tobytes()), name),
-        )
 
 
 @pytest.mark.parametrize(
@@ -129,11 +107,6 @@ def test_hostile_descriptions(model: Path, column: str, value: str) -> None:
     edit(model, f"UPDATE arrays SET {column} = ? WHERE name = 'tree'", value)
     with pytest.raises(bt.FileError):
         bt.load(model)
-
-
-def rewrite_header(path: Path, key: str, value: str) -> None:
-    """Replace an entry of the header and its checksum."""
-    edit(path, "UPDATE header SET value = ?, checksum = ? WHERE key = ?", value, zlib.crc32(value.encode()), key)
 
 
 def test_a_changed_header(model: Path) -> None:
@@ -196,19 +169,7 @@ def test_truncated_file(model: Path) -> None:
 
 def test_random_damage_never_crashes(model: Path) -> None:
     """Whatever happens to the bytes, loading gives a posterior or a FileError."""
-    content = bytearray(model.read_bytes())
-    generator = np.random.default_rng(0)
-    refused = 0
-    for _ in range(150):
-        damaged = bytearray(content)
-        for place in generator.integers(0, len(content), size=20):
-            damaged[place] = generator.integers(256)
-        model.write_bytes(damaged)
-        try:
-            bt.load(model)
-        except bt.FileError:
-            refused += 1
-    assert refused > 50
+    assert refused_at_random(model, 150) > 50
 
 
 def test_saving_keeps_the_old_file_on_failure(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,15 +1,12 @@
 """Damaged, foreign and hostile files of linear models get a named error."""
 
-import json
-import sqlite3
-import zlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from robustness.test_bart_model_file import edit, rewrite
+from robustness.damage import change_a_byte, edit, refused_at_random, rewrite, rewrite_model
 
 import baytree as bt
 from baytree.subset.draws import PART_ARRAYS, RUNGS
@@ -73,11 +70,7 @@ def test_what_a_model_has_cannot_be_left_out(model: Path, name: str) -> None:
 
 @pytest.mark.parametrize(("kind", "name"), ARRAYS)
 def test_a_changed_byte(model: Path, name: str) -> None:
-    with sqlite3.connect(model) as database:
-        [(data,)] = database.execute("SELECT data FROM arrays WHERE name = ? AND chain = 0", (name,))
-        database.execute(
-            "UPDATE arrays SET data = ? WHERE name = ? AND chain = 0", (bytes([data[0] ^ 1]) + data[1:], name)
-        )
+    change_a_byte(model, name)
     with pytest.raises(bt.FileError, match="checksum"):
         bt.load(model)
 
@@ -145,10 +138,7 @@ def test_hostile_arrays(model: Path, name: str, change: Callable[[np.ndarray], A
     ids=str,
 )
 def test_hostile_models(model: Path, change: dict[str, Any]) -> None:
-    with sqlite3.connect(model) as database:
-        [(value,)] = database.execute("SELECT value FROM header WHERE key = 'model'")
-    text = json.dumps(json.loads(value) | change)
-    edit(model, "UPDATE header SET value = ?, checksum = ? WHERE key = 'model'", text, zlib.crc32(text.encode()))
+    rewrite_model(model, change)
     with pytest.raises(bt.FileError):
         bt.load(model)
 
@@ -156,16 +146,4 @@ def test_hostile_models(model: Path, change: dict[str, Any]) -> None:
 @pytest.mark.parametrize("kind", MODELS)
 def test_random_damage_never_crashes(model: Path) -> None:
     """Whatever happens to the bytes, loading gives a posterior or a FileError."""
-    content = bytearray(model.read_bytes())
-    generator = np.random.default_rng(0)
-    refused = 0
-    for _ in range(100):
-        damaged = bytearray(content)
-        for place in generator.integers(0, len(content), size=20):
-            damaged[place] = generator.integers(256)
-        model.write_bytes(damaged)
-        try:
-            bt.load(model)
-        except bt.FileError:
-            refused += 1
-    assert refused > 30
+    assert refused_at_random(model, 100) > 30

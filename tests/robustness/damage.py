@@ -1,0 +1,75 @@
+"""Ways to damage a model file."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import zlib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import baytree as bt
+
+
+def edit(path: Path, statement: str, *values: object) -> None:
+    with sqlite3.connect(path) as database:
+        database.execute(statement, values)
+
+
+def change_a_byte(path: Path, name: str) -> None:
+    """Of an array, without its checksum."""
+    with sqlite3.connect(path) as database:
+        [(data,)] = database.execute("SELECT data FROM arrays WHERE name = ? AND chain = 0", (name,))
+    edit(
+        path,
+        "UPDATE arrays SET data = ? WHERE name = ? AND chain = 0",
+        bytes([data[0] ^ 1]) + data[1:],
+        name,
+    )
+
+
+def rewrite(path: Path, name: str, change: Callable[[np.ndarray], Any]) -> None:
+    """Replace an array by a consistent, wrong one, as a hostile writer would."""
+    with sqlite3.connect(path) as database:
+        [(dtype, data)] = database.execute("SELECT dtype, data FROM arrays WHERE name = ? AND chain = 0", (name,))
+    array = np.asarray(change(np.frombuffer(data, dtype).copy()), dtype=dtype)
+    edit(
+        path,
+        "UPDATE arrays SET data = ?, shape = ?, checksum = ? WHERE name = ? AND chain = 0",
+        array.tobytes(),
+        json.dumps(array.shape),
+        zlib.crc32(array.tobytes()),
+        name,
+    )
+
+
+def rewrite_header(path: Path, key: str, value: str) -> None:
+    """Replace an entry of the header and its checksum."""
+    edit(path, "UPDATE header SET value = ?, checksum = ? WHERE key = ?", value, zlib.crc32(value.encode()), key)
+
+
+def rewrite_model(path: Path, change: dict[str, Any]) -> None:
+    """Replace parts of the model's description."""
+    with sqlite3.connect(path) as database:
+        [(value,)] = database.execute("SELECT value FROM header WHERE key = 'model'")
+    rewrite_header(path, "model", json.dumps(json.loads(value) | change))
+
+
+def refused_at_random(path: Path, times: int) -> int:
+    """Change bytes here and there; how often loading gives a FileError. Anything but that or a posterior is a fault."""
+    content = path.read_bytes()
+    generator = np.random.default_rng(0)
+    refused = 0
+    for _ in range(times):
+        damaged = bytearray(content)
+        for place in generator.integers(0, len(content), size=20):
+            damaged[place] = generator.integers(256)
+        path.write_bytes(damaged)
+        try:
+            bt.load(path)
+        except bt.FileError:
+            refused += 1
+    return refused
