@@ -233,6 +233,8 @@ def test_wrong_options(options: str, said: str) -> None:
 
 OF_LINEAR = ["--model-prior 4", "--coefficients g", "--always x1", "--interaction all", "--heredity weak",
              "--no-intercept", "--scale auto", "--method auto"]  # fmt: skip
+# Mixtures of experts have them as well.
+SHARED = ("--interaction", "--method")
 
 
 @pytest.mark.parametrize("option", OF_LINEAR)
@@ -241,7 +243,10 @@ def test_options_of_linear_models_with_trees(option: str, family: str) -> None:
     Path("unreadable.csv").write_bytes(b"")
     name = option.split()[0]
     message = failure("fit", "unreadable.csv", "--target", "y", "--model", family, *option.split())
-    assert message == f"{name} is for linear models; choose --model subset, or leave {name} out"
+    users, models = "linear models", "--model subset"
+    if name in SHARED:
+        users, models = f"{users} and mixtures of experts", f"{models} or --model hme"
+    assert message == f"{name} is for {users}; choose {models}, or leave {name} out"
 
 
 def test_classes_are_no_numbers() -> None:
