@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -14,7 +14,7 @@ from .bart_model import BART
 from .bart_summary import BARTSummary, summarise
 from .data import Schema
 from .diagnostics import Diagnostics
-from .errors import InputError
+from .errors import InputError, require_whole
 from .explained import Explained
 from .plan import Plan
 from .sampled import Part, blocks_of
@@ -80,7 +80,9 @@ class BARTPosterior(Explained):
     recorded: Diagnostics | None = None
 
     def __repr__(self) -> str:
-        size = f"{self.chains} chains × {self.draws:,} draws of {self.mean.trees} trees"
+        sums = len(self.model.centre)
+        trees = f"{'' if sums == 1 else f'{sums} × '}{self.model.trees} trees"
+        size = f"{self.chains} chains × {self.draws:,} draws of {trees}"
         return f"<BARTPosterior: {size}, response {self.schema.response.name!r}>"
 
     @property
@@ -146,15 +148,39 @@ class BARTPosterior(Explained):
             What is added to the sum of trees of each row. Where the training rows had one, new rows need theirs, be it
             zeros, for all kinds but ``"sigma"``.
         """
-        if offset is None and self.plan.offset and kind != "sigma":
+        self._require_offset(kind, offset, "offset")
+        return self._predictor.predict(self.schema.encode(X), kind, prob, offset)
+
+    def stream(
+        self, tables: Iterable[Any], kind: str = "mean", prob: float = 0.9, offsets: Iterable[Any] | None = None
+    ) -> Iterator[np.ndarray]:
+        """Predict a table that comes in parts; together they give what `predict` gives of the whole, to the bit.
+
+        So a table that does not fit into memory can be predicted, even by draws, and written as it comes.
+
+        Parameters
+        ----------
+        tables : iterable of paths, frames or arrays
+            The parts, of any number of rows.
+        kind, prob
+            As in `predict`.
+        offsets : iterable of array-likes, optional
+            The offset of each part.
+        """
+        self._require_offset(kind, offsets, "offsets")
+        return self._predictor.stream(tables, kind, prob, offsets)
+
+    def _require_offset(self, kind: str, given: Any, name: str) -> None:
+        if given is None and self.plan.offset and kind != "sigma":
             raise InputError(
-                "the model was fitted with an offset, so new rows need theirs: give offset=, one number a row, 0 to "
+                f"the model was fitted with an offset, so new rows need theirs: give {name}=, one number a row, 0 to "
                 "add nothing"
             )
-        return self._predictor.predict(self.schema.encode(X), kind, prob, offset)
 
     def some_draws(self, draws: int | None) -> SumPrediction:
         """Predictions from evenly spaced draws, so many of each chain; None for all."""
+        if draws is not None:
+            require_whole("draws", draws, 1)
         if draws is None or draws >= self.draws:
             return self._predictor
         return self._predictor.take(spaced(np.arange(self.draws)[None], draws)[0])

@@ -24,6 +24,8 @@ class BARTSummary:
         As of a `baytree.summary.Summary`.
     offset : bool
         Whether the rows had an offset.
+    sums : int
+        How many sums of trees a draw has: of several classes one for each.
     trees : int
         Trees in each sum.
     leaves : float
@@ -46,6 +48,7 @@ class BARTSummary:
     diagnostics: Diagnostics
     remedies: tuple[Remedy, ...]
     offset: bool
+    sums: int
     trees: int
     leaves: float
     variable_use: dict[str, float]
@@ -54,6 +57,11 @@ class BARTSummary:
     def known(self) -> Knowledge:
         """What the prior was told about the trees."""
         return Knowledge.from_dict(self.model["prior"].get("knowledge", {"constraints": []}))
+
+    @property
+    def _size(self) -> str:
+        trees = counted(self.trees, "tree")
+        return f"sum of {trees}" if self.sums == 1 else f"{self.sums} sums of {trees}"
 
     @property
     def verdict(self) -> str:
@@ -68,7 +76,7 @@ class BARTSummary:
     def __str__(self) -> str:
         lines = [
             f"{self.task} of {self.response!r}: {counted(self.rows, 'row')}, {counted(self.columns, 'column')}",
-            f"sum of {counted(self.trees, 'tree')}, of {self.leaves:.2f} leaves on average",
+            f"{self._size}, of {self.leaves:.2f} leaves on average",
             f"{counted(self.chains, 'chain')} × {counted(self.draws, 'draw')} "
             f"(warmup {self.warmup:,}, thin {self.thin}, seed {self.seed})",
             *(f"known: {constraint}" for constraint in self.known.constraints),
@@ -113,7 +121,8 @@ def summarise(posterior: BARTPosterior) -> BARTSummary:
         diagnostics=found,
         remedies=advice(found, warmup=plan.warmup, draws=posterior.draws, temperatures=None),
         offset=plan.offset,
-        trees=sums.trees,
+        sums=len(posterior.model.centre),
+        trees=posterior.model.trees,
         leaves=float(sums.leaves.mean()),
         variable_use=dict(sorted(shares, key=lambda item: -item[1])),
     )

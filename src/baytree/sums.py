@@ -50,7 +50,7 @@ class Sums:
 
     @property
     def trees(self) -> int:
-        """Number of trees in each sum."""
+        """Number of trees of a draw: of several classes those of all their sums."""
         return self.tree_index.shape[2]
 
     @cached_property

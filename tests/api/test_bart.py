@@ -212,6 +212,18 @@ def test_an_offset_of_two_classes() -> None:
     np.testing.assert_allclose(probability, ndtr(fits + offset), atol=1e-6)
 
 
+def test_predictions_of_a_table_in_parts(friedman: bt.datasets.Dataset) -> None:
+    offset = np.linspace(-1, 1, 150)
+    posterior = bt.BARTRegressor(**QUICK).fit(friedman.X, friedman.y, offset=offset).posterior_
+    tables, offsets = [friedman.X[:20], friedman.X[20:]], [offset[:20], offset[20:]]
+    parts = list(posterior.stream(tables, kind="predictive", offsets=offsets))
+    assert [part.shape for part in parts] == [(2, 40, 20), (2, 40, 130)]
+    whole = posterior.predict(friedman.X, kind="predictive", offset=offset)
+    np.testing.assert_array_equal(np.concatenate(parts, axis=-1), whole)
+    with pytest.raises(bt.InputError, match="give offsets="):
+        posterior.stream(tables)
+
+
 def sum_of_trees(posterior: bt.BARTPosterior, X: Any) -> np.ndarray:
     """What the trees add up to, by walking each as it is written down; shape (chains, draws, rows)."""
     rows = X.to_dicts()
@@ -477,3 +489,11 @@ def test_the_summary_says_what_was_fitted(friedman: bt.datasets.Dataset) -> None
     assert sum(summary.variable_use.values()) == pytest.approx(1)
     assert summary.variable_use == dict(zip(use.columns, use.mean.tolist(), strict=True))
     assert list(summary.variable_use.values()) == sorted(summary.variable_use.values(), reverse=True)
+
+
+def test_of_several_classes_each_has_a_sum(friedman: bt.datasets.Dataset) -> None:
+    posterior = bt.BARTClassifier(**QUICK).fit(friedman.X, three_classes(friedman)).posterior_
+    summary = posterior.summary()
+    assert (summary.sums, summary.trees, posterior.mean.trees) == (3, 10, 30)
+    assert "\n3 sums of 10 trees, of " in str(summary)
+    assert "40 draws of 3 × 10 trees," in repr(posterior)

@@ -56,6 +56,12 @@ def test_what_is_known_of_friedmans_function_is_seen(posterior: BARTPosterior) -
     assert 4 < low < high < 12
 
 
+@pytest.mark.parametrize("draws", [0, -1, 2.5])
+def test_a_number_of_draws_that_cannot_be(posterior: BARTPosterior, draws: float) -> None:
+    with pytest.raises(InputError, match=f"draws={draws}: choose a whole number, 1 or more"):
+        posterior.partial_dependence(X, "x4", draws=draws)
+
+
 def test_a_design_is_as_good_as_its_table(posterior: BARTPosterior) -> None:
     ours, theirs = (posterior.ice(rows, "x1", rows=20, draws=5).mean for rows in (DESIGN, DATA.X))
     assert (ours == theirs).all()

@@ -262,7 +262,7 @@ def trees_line(posterior: Posterior | BARTPosterior) -> Text:
 def sum_line(summary: BARTSummary) -> Text:
     """What is assumed of a sum of trees besides the prior of a tree."""
     model = summary.model
-    each = " for each class" if summary.trees > model["trees"] else ""
+    each = " for each class" if summary.sums > 1 else ""
     about = "about " if model["k"] == "learned" else ""
     values = f"leaf values of standard deviation {about}{model['calibration']['leaf_sd']:.4g} (k = {model['k']})"
     freedom = "inf" if model["nu"] is None else f"{model['nu']:g}"

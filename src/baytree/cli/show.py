@@ -66,7 +66,7 @@ def command(
         elif isinstance(posterior, BARTPosterior):
             if given(context, "trees"):
                 raise InputError(
-                    f"--trees: {model} holds sums of {posterior.mean.trees} trees, which do not come again; leave it "
+                    f"--trees: {model} holds sums of {posterior.model.trees} trees, which do not come again; leave it "
                     "out to see which columns they use, or draw one tree: --tree 0,0,0"
                 )
             place = None if tree is None else _place(posterior, tree)
