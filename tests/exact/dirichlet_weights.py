@@ -33,9 +33,14 @@ STEPS = 400
 
 @dataclass(frozen=True)
 class DirichletWeights:
-    """s ~ Dirichlet(a/p, …, a/p) over p columns; without a concentration, a/(a + p) ~ Beta(1/2, 1)."""
+    """s ~ Dirichlet(a/p, …, a/p) over p columns; without a concentration, a/(a + p) ~ Beta(1/2, 1).
+
+    A saboteur does not see what is blocked: there every split seems to have had the choice among all columns, as in the
+    plain Dirichlet update of the weights by how often columns are used.
+    """
 
     concentration: float | None = None
+    sees_blocked: bool = True
 
     def log_prior(self, space: Space, parts: Ints) -> Floats:
         """log P(trees) for tuples of trees of a space, given by their positions, (states, trees)."""
@@ -59,14 +64,15 @@ class DirichletWeights:
         exponents = asked.counts[parts].sum(axis=1)
         # Columns that are never available leave the proportions among the others as they are.
         used = frozenset().union(*(among for _, among in asked.kinds))
+        kinds = asked.kinds if self.sees_blocked else [(column, used) for column, _ in asked.kinds]
         if one_more is not None:
             assert len(used) == len(space.table.columns)
-            exponents[:, asked.kinds.index((one_more, used))] += 1
+            exponents[:, kinds.index((one_more, used))] += 1
         integrals = np.empty((len(parts), STEPS if self.concentration is None else 1))
-        for last, states in by_available(asked.kinds, exponents, used).items():
+        for last, states in by_available(kinds, exponents, used).items():
             for step, each in enumerate(self._parameters(len(space.table.columns))):
                 nodes, shares = dirichlet_rule(len(used), each)
-                log_share = log_shares(asked.kinds, [*(used - last), *last], nodes)
+                log_share = log_shares(kinds, [*(used - last), *last], nodes)
                 integrals[states, step] = np.exp(exponents[states] @ log_share) @ shares
         return integrals
 

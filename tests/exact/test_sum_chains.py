@@ -172,6 +172,12 @@ def test_wrong_changes_alone_are_caught(power: float) -> None:
 
 
 @POWERS
+def test_wrong_births_of_monotone_trees_are_caught(power: float) -> None:
+    with pytest.raises(Disagreement):
+        monotone_agrees(MONOTONE[0], {"wrong:birth_death": 1, "change": 1}, power)
+
+
+@POWERS
 def test_trees_that_need_not_be_monotone_are_caught(power: float) -> None:
     with pytest.raises(Disagreement):
         monotone_agrees(MONOTONE[0], BOTH, power, monotone_known=False)
@@ -185,6 +191,7 @@ ANOTHER = {
     "weights of rows": (ONE[3], {"space": replace(WEIGHTED_REAL, weight=(1.0,) * 4 + (0.0,) + (1.0,) * 4)}),
     "concentration": (SPARSE[1], {"weights": DirichletWeights(4.0)}),
     "even weights": (SPARSE[1], {"weights": None}),
+    "blocked columns": (SPARSE[1], {"weights": DirichletWeights(sees_blocked=False)}),
     "utilities": (PROBIT[0], {"k": 2.2}),
     "two utilities": (PROBIT[2], {"k": 1.1}),
     "classes": (SEVERAL[0], {"k": 2.2}),
