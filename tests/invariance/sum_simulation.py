@@ -30,7 +30,12 @@ NUMBERS = SumSpace(
 )
 PROBIT = UtilitySpace(
     name="probit",
-    space=replace(BLOCKED, response=("no", "yes", "no", "yes", "yes", "no", "yes", "no"), leaf=Dirichlet(1.0, 2)),
+    space=replace(
+        BLOCKED,
+        response=("no", "yes", "no", "yes", "yes", "no", "yes", "no"),
+        leaf=Dirichlet(1.0, 2),
+        prior=replace(BLOCKED.prior, min_leaf=2),  # or wrong births would change the number of leaves but little
+    ),
     trees=2,
     k=3.0,
     weights=DirichletWeights(),

@@ -88,7 +88,7 @@ def test_wrong_moves_are_caught(sums: SumModel) -> None:
         (PROBIT, {"k": 2.2}),
         (SEVERAL, {"k": 2.2}),
     ],
-    ids=str,
+    ids=["numbers, noise", "numbers, k", "probit, k", "classes, k"],
 )
 def test_another_simulation_is_caught(sums: SumModel, other: dict[str, object]) -> None:
     with pytest.raises(Disagreement):
