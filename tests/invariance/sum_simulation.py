@@ -119,6 +119,20 @@ class Forward:
         odd = [(response == one) - class_probability(fits, one) for one in range(max(fits.shape[1], 2))]
         return np.concatenate([*odd, *(part * fits[:, 0] for part in odd)])
 
+    def statistics(self, state: State, log_likelihood: float) -> dict[str, float]:
+        """What is ranked: numbers that say where a state is."""
+        fits = self.fits(state)
+        found = {
+            "f at the first row": fits[0, 0],
+            "f at the last row": fits[-1, -1],
+            "leaves": float(sum(map(len, state.values))),
+            "log likelihood": log_likelihood,
+            "sigma": state.sigma,
+        }
+        if state.log_weights:
+            found |= {"a weight": state.log_weights[0], "concentration": state.concentration}
+        return found
+
     # ---- the sampler ----------------------------------------------------------------------------------------------
 
     @cached_property

@@ -1,7 +1,8 @@
 """Simulation-based calibration of sums of trees: where state and response come from the model, the truth ranks
 uniformly among the draws of the posterior, for any function of trees, values, noise, weights and response."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,55 +11,62 @@ from exact.normal_sums import Noise
 from exact.sum_chains import Moves
 from scipy import stats
 
-from invariance.sum_simulation import MODELS, NUMBERS, PROBIT, SEVERAL, Forward, State, SumModel
+from invariance import soft_simulation, sum_simulation, variance_simulation
+from invariance.soft_simulation import SoftForward
+from invariance.sum_simulation import Forward
 from invariance.test_sbc import rank
+from invariance.variance_simulation import VarianceForward
 
 REPLICATES = 1600
 DRAWS = 63
-# Sweeps between draws: only independent ones rank uniformly, and columns of little weight wait long for a split.
-THIN = {"numbers": 25, "probit": 100, "classes": 25}
 BINS = 16
 LEAST_P = 1e-4
-BOTH: Moves = {"birth_death": 1, "change": 1}
 
 
-def statistics(forward: Forward, state: State, log_likelihood: float) -> dict[str, float]:
-    fits = forward.fits(state)
-    found = {
-        "f at the first row": fits[0, 0],
-        "f at the last row": fits[-1, -1],
-        "leaves": float(sum(map(len, state.values))),
-        "log likelihood": log_likelihood,
-        "sigma": state.sigma,
-    }
-    if state.log_weights:
-        found |= {"a weight": state.log_weights[0], "concentration": state.concentration}
-    return found
+@dataclass(frozen=True, eq=False)
+class Case:
+    """What is simulated, by which class, and how many sweeps lie between draws, as only independent ones rank
+    uniformly: columns of little weight wait long for a split."""
+
+    forward: type[Forward] | type[SoftForward] | type[VarianceForward]
+    sums: Any
+    thin: int
+    births: str = "birth_death"
+
+    @property
+    def moves(self) -> Moves:
+        soft = {"bandwidth": 1} if self.forward is SoftForward else {}
+        return {self.births: 1, "change": 1} | soft
 
 
-def replicate(sums: SumModel, moves: Moves, simulated: SumModel, seed: int) -> list[int]:
+CASES = {
+    "numbers": Case(Forward, sum_simulation.NUMBERS, 25),
+    "probit": Case(Forward, sum_simulation.PROBIT, 100),
+    "classes": Case(Forward, sum_simulation.SEVERAL, 25),
+    "soft": Case(SoftForward, soft_simulation.NUMBERS, 10),
+    "variance": Case(VarianceForward, variance_simulation.NUMBERS, 10),
+}
+
+
+def replicate(case: Case, simulated: Any, seed: int) -> list[int]:
     """The ranks of one simulated data set, which ``simulated`` makes."""
-    forward = Forward(sums, np.random.default_rng(seed))
-    simulation = Forward(simulated, forward.generator)
-    truth = simulation.state()
-    response = simulation.response(truth)
-    bart, chain = forward.chain(moves, response, seed)
-    thin = THIN[sums.name]
-    chain.warm_up(30 * thin, 1)
-    states, log_likelihoods = [], []
+    forward = case.forward(case.sums, np.random.default_rng(seed))
+    simulation = case.forward(simulated, forward.generator)
+    truth: Any = simulation.state()
+    bart, chain = forward.chain(case.moves, simulation.response(truth), seed)
+    chain.warm_up(30 * case.thin, 1)
+    drawn = []
     for _ in range(DRAWS):
-        chain.advance(thin)
-        states.append(forward.read(bart.state_of(chain)))
-        log_likelihoods.append(chain.log_likelihood)
+        chain.advance(case.thin)
+        drawn.append(forward.statistics(forward.read(bart.state_of(chain)), chain.log_likelihood))
     forward.place(bart, chain, truth)
-    true = statistics(forward, truth, chain.log_likelihood)
-    drawn = [statistics(forward, state, value) for state, value in zip(states, log_likelihoods, strict=True)]
+    true = forward.statistics(truth, chain.log_likelihood)
     generator = np.random.default_rng(seed + 1_000_000)
     return [rank(value, np.array([one[name] for one in drawn]), generator) for name, value in true.items()]
 
 
-def calibrated(sums: SumModel, moves: Moves, simulated: SumModel | None = None, replicates: int = REPLICATES) -> None:
-    ranks = np.array([replicate(sums, moves, simulated or sums, seed) for seed in range(replicates)])
+def calibrated(case: Case, simulated: Any = None) -> None:
+    ranks = np.array([replicate(case, simulated or case.sums, seed) for seed in range(REPLICATES)])
     p_values = [
         float(stats.chisquare(np.bincount(column * BINS // (DRAWS + 1), minlength=BINS)).pvalue) for column in ranks.T
     ]
@@ -67,29 +75,31 @@ def calibrated(sums: SumModel, moves: Moves, simulated: SumModel | None = None, 
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("sums", MODELS, ids=lambda sums: sums.name)
-def test_truth_ranks_uniformly(sums: SumModel) -> None:
-    calibrated(sums, BOTH)
+@pytest.mark.parametrize("case", CASES)
+def test_truth_ranks_uniformly(case: str) -> None:
+    calibrated(CASES[case])
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("sums", MODELS, ids=lambda sums: sums.name)
-def test_wrong_moves_are_caught(sums: SumModel) -> None:
+@pytest.mark.parametrize("case", CASES)
+def test_wrong_moves_are_caught(case: str) -> None:
     with pytest.raises(Disagreement):
-        calibrated(sums, {"wrong:birth_death": 1, "change": 1})
+        calibrated(replace(CASES[case], births="wrong:birth_death"))
+
+
+OTHERS = {
+    "numbers, noise": {"noise": Noise(1.2, nu=8.0, q=0.7)},
+    "numbers, k": {"k": 0.75},
+    "probit, k": {"k": 2.2},
+    "classes, k": {"k": 2.2},
+    "soft, bandwidth": {"bandwidth": 0.6},
+    "variance, noise": {"noise": Noise(1.2, nu=8.0, q=0.7)},
+}
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("sums", "other"),
-    [
-        (NUMBERS, {"noise": Noise(1.2, nu=8.0, q=0.7)}),
-        (NUMBERS, {"k": 0.75}),
-        (PROBIT, {"k": 2.2}),
-        (SEVERAL, {"k": 2.2}),
-    ],
-    ids=["numbers, noise", "numbers, k", "probit, k", "classes, k"],
-)
-def test_another_simulation_is_caught(sums: SumModel, other: dict[str, object]) -> None:
+@pytest.mark.parametrize("other", OTHERS)
+def test_another_simulation_is_caught(other: str) -> None:
+    case = CASES[other.split(",")[0]]
     with pytest.raises(Disagreement):
-        calibrated(sums, BOTH, simulated=replace(sums, **other))
+        calibrated(case, replace(case.sums, **OTHERS[other]))
