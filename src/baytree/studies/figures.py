@@ -48,6 +48,8 @@ class Panel:
         What x = 0, 1, … stand for; empty where x is a number.
     boxes : tuple of numpy.ndarray
         Values that boxes summarise, at x = 0, 1, …
+    notes : tuple of (float, float, str)
+        Words at points: x, y and what is there.
     """
 
     title: str
@@ -57,6 +59,7 @@ class Panel:
     diagonal: bool = False
     ticks: tuple[str, ...] = ()
     boxes: tuple[np.ndarray, ...] = ()
+    notes: tuple[tuple[float, float, str], ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,6 +115,10 @@ def draw(figure: Figure, folder: Path) -> Path:
             colour += bool(number and curve.label)
             style = {"linewidth": 0.8} if curve.joined else {"linestyle": "", "marker": ".", "markersize": 3}
             axes.plot(curve.x, curve.y, label=curve.label or None, color=f"C{colour}", **style)
+        for x, y, words in panel.notes:
+            axes.annotate(words, (x, y), (0, 5), textcoords="offset points", ha="center", fontsize="small")
+        if panel.notes:
+            axes.margins(y=0.2)  # or the legend would lie on what they are about
         if any(curve.label for curve in panel.curves):
             axes.legend(fontsize="small", frameon=False)
     file = folder / f"{figure.name}.png"

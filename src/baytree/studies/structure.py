@@ -19,6 +19,8 @@ from .runs import recorded
 # Few trees, among which columns compete, and many, which predict best.
 TREES = (20, 200)
 LISTED_PAIRS = 8
+# Pairs with more than this of the largest share are named in the figures.
+NAMED_SHARE = 0.9
 
 
 @dataclass(frozen=True)
@@ -61,12 +63,15 @@ def pair_table(title: str, found: Mapping[int, Interactions], published: Mapping
 
 
 def pair_panel(title: str, found: Mapping[int, Interactions]) -> Panel:
-    """All pairs, numbered, for each number of trees."""
+    """All pairs, numbered, for each number of trees; the largest are named."""
     curves = tuple(
         Curve(f"m = {trees}", np.arange(1, len(pairs.mean) + 1), scaled(pairs), joined=False)
         for trees, pairs in found.items()
     )
-    return Panel(title, "pair", "share of the trees / largest", curves)
+    largest = np.max([curve.y for curve in curves], axis=0)
+    names = next(iter(found.values())).names
+    notes = tuple((place + 1, largest[place], names[place]) for place in np.flatnonzero(largest > NAMED_SHARE))
+    return Panel(title, "pair", "share of the trees / largest", curves, notes=notes)
 
 
 def share_runs(trees: int, found: VariableUse | Interactions, **of_run: Any) -> list[dict[str, Any]]:
