@@ -70,7 +70,8 @@ def pair_panel(title: str, found: Mapping[int, Interactions]) -> Panel:
     )
     largest = np.max([curve.y for curve in curves], axis=0)
     names = next(iter(found.values())).names
-    notes = tuple((place + 1, largest[place], names[place]) for place in np.flatnonzero(largest > NAMED_SHARE))
+    named = np.flatnonzero(largest > NAMED_SHARE).tolist()
+    notes = tuple((place + 1.0, float(largest[place]), names[place]) for place in named)
     return Panel(title, "pair", "share of the trees / largest", curves, notes=notes)
 
 
