@@ -28,17 +28,11 @@ struct Scaled {
     for (const double value : values) total += value;
     return total;
   }
-  /// to[a] = Σ_c from[c] · matrix[c · c_step + a · a_step], for `stride` neighbours at once.
-  static void mix(const double* from, double* to, std::size_t stride, std::size_t branching, const double* matrix, std::size_t c_step, std::size_t a_step) {
-    for (std::size_t a = 0; a < branching; ++a) {
-      double* out = to + a * stride;
-      std::fill_n(out, stride, 0.0);
-      for (std::size_t c = 0; c < branching; ++c) {
-        const double* in = from + c * stride;
-        const double weight = matrix[c * c_step + a * a_step];
-        for (std::size_t i = 0; i < stride; ++i) out[i] += in[i] * weight;
-      }
-    }
+  /// Σ_c from[c · stride] · matrix[c · step]
+  static double mixed(const double* from, std::size_t stride, const double* matrix, std::size_t step, std::size_t branching) {
+    double total = 0.0;
+    for (std::size_t c = 0; c < branching; ++c) total += from[c * stride] * matrix[c * step];
+    return total;
   }
 };
 
@@ -57,31 +51,21 @@ struct Logs {
     for (const double value : values) total += std::exp(value - largest);
     return largest + std::log(total);
   }
-  static void mix(const double* from, double* to, std::size_t stride, std::size_t branching, const double* matrix, std::size_t c_step, std::size_t a_step) {
-    for (std::size_t a = 0; a < branching; ++a)
-      for (std::size_t i = 0; i < stride; ++i) {
-        const auto term = [&](std::size_t c) { return from[c * stride + i] + matrix[c * c_step + a * a_step]; };
-        double largest = zero, total = 0.0;
-        for (std::size_t c = 0; c < branching; ++c) largest = std::max(largest, term(c));
-        if (largest != zero)
-          for (std::size_t c = 0; c < branching; ++c) total += std::exp(term(c) - largest);
-        to[a * stride + i] = largest == zero ? zero : largest + std::log(total);
-      }
+  static double mixed(const double* from, std::size_t stride, const double* matrix, std::size_t step, std::size_t branching) {
+    double largest = zero, total = 0.0;
+    for (std::size_t c = 0; c < branching; ++c) largest = std::max(largest, from[c * stride] + matrix[c * step]);
+    if (largest == zero) return zero;
+    for (std::size_t c = 0; c < branching; ++c) total += std::exp(from[c * stride] + matrix[c * step] - largest);
+    return largest + std::log(total);
   }
 };
 
 /// Logarithms, of which the largest counts instead of the sum.
 struct Best : Logs {
-  static void mix(const double* from, double* to, std::size_t stride, std::size_t branching, const double* matrix, std::size_t c_step, std::size_t a_step) {
-    for (std::size_t a = 0; a < branching; ++a) {
-      double* out = to + a * stride;
-      std::fill_n(out, stride, zero);
-      for (std::size_t c = 0; c < branching; ++c) {
-        const double* in = from + c * stride;
-        const double weight = matrix[c * c_step + a * a_step];
-        for (std::size_t i = 0; i < stride; ++i) out[i] = std::max(out[i], in[i] + weight);
-      }
-    }
+  static double mixed(const double* from, std::size_t stride, const double* matrix, std::size_t step, std::size_t branching) {
+    double largest = zero;
+    for (std::size_t c = 0; c < branching; ++c) largest = std::max(largest, from[c * stride] + matrix[c * step]);
+    return largest;
   }
 };
 
@@ -141,9 +125,24 @@ class Steps {
   }
 
  private:
+  /// to[…a…] = Σ_c from[…c…] · matrix[c · c_step + a · a_step], over the decisions of one node.
   void mix(std::size_t node, std::span<const double> from, std::span<double> to, std::size_t c_step, std::size_t a_step) const {
-    const std::size_t width = stride(node), block = width * chains_.branching;
-    for (std::size_t at = 0; at < from.size(); at += block) Arithmetic::mix(&from[at], &to[at], width, chains_.branching, matrix(node), c_step, a_step);
+    if (chains_.branching == 2)
+      mix_by<2>(node, from, to, c_step, a_step);
+    else
+      mix_by<0>(node, from, to, c_step, a_step);
+  }
+
+  /// With a number of branches that the compiler knows, or 0 for any.
+  template <std::size_t fixed>
+  void mix_by(std::size_t node, std::span<const double> from, std::span<double> to, std::size_t c_step, std::size_t a_step) const {
+    const std::size_t b = fixed ? fixed : chains_.branching, width = stride(node);
+    const double* steps = matrix(node);
+    const double* __restrict in = from.data();
+    double* __restrict out = to.data();
+    for (std::size_t at = 0; at < from.size(); at += width * b)
+      for (std::size_t i = at; i < at + width; ++i)
+        for (std::size_t a = 0; a < b; ++a) out[i + a * width] = Arithmetic::mixed(in + i, width, steps + a * a_step, c_step, b);
   }
 
   const HiddenChains& chains_;
@@ -168,30 +167,31 @@ double observe(const Steps<Arithmetic>& steps, std::span<double> state, std::siz
   return log_likelihood;
 }
 
-/// The probabilities of outcomes and of each node's decisions.
+/// The probabilities of outcomes and of each node's decisions. Those of the joint states are left in `share`.
 template <class Arithmetic>
-void note(const HiddenChains& chains, std::span<const double> state, std::size_t row, std::vector<double>& outcome, std::vector<double>& decision) {
+void note(const Steps<Arithmetic>& steps, const HiddenChains& chains, std::span<const double> state, std::span<double> share, double* outcome,
+          double* decision) {
   const std::size_t b = chains.branching;
-  double* of_outcome = &outcome[row * chains.outcomes];
-  double* of_node = &decision[row * chains.nodes * b];
-  for (std::size_t s = 0; s < state.size(); ++s) {
-    const double probability = Arithmetic::probability(state[s]);
-    of_outcome[chains.outcome[s]] += probability;
-    std::size_t rest = s;
-    for (std::size_t node = chains.nodes; node-- > 0; rest /= b) of_node[node * b + rest % b] += probability;
+  for (std::size_t s = 0; s < state.size(); ++s) outcome[chains.outcome[s]] += share[s] = Arithmetic::probability(state[s]);
+  for (std::size_t node = 0; node < chains.nodes; ++node) {
+    const std::size_t width = steps.stride(node);
+    for (std::size_t at = 0; at < share.size(); at += width * b)
+      for (std::size_t k = 0; k < b; ++k)
+        for (std::size_t i = at + k * width; i < at + (k + 1) * width; ++i) decision[node * b + k] += share[i];
   }
 }
 
 template <class Arithmetic>
 void filter_sequence(const HiddenChains& chains, std::size_t first, std::size_t last, Filtered& out) {
   Steps<Arithmetic> steps(chains);
-  std::vector<double> state = beginning<Arithmetic>(chains);
+  std::vector<double> state = beginning<Arithmetic>(chains), share(chains.states());
   for (std::size_t row = first; row < last; ++row) {
+    const std::size_t outcome = row * chains.outcomes, decision = row * chains.nodes * chains.branching;
     steps.read(row);
     steps.push(state);
-    note<Arithmetic>(chains, state, row, out.outcome_ahead, out.decision_ahead);
+    note(steps, chains, state, share, &out.outcome_ahead[outcome], &out.decision_ahead[decision]);
     out.log_likelihood[row] = observe(steps, state, row);
-    note<Arithmetic>(chains, state, row, out.outcome, out.decision);
+    note(steps, chains, state, share, &out.outcome[outcome], &out.decision[decision]);
   }
 }
 
@@ -201,15 +201,14 @@ template <class Arithmetic>
 void note_pairs(const Steps<Arithmetic>& steps, std::size_t node, std::size_t b, std::span<const double> before, std::span<const double> after, double total,
                 double* pair) {
   const std::size_t width = steps.stride(node);
-  for (std::size_t j = 0; j < b; ++j)
-    for (std::size_t k = 0; k < b; ++k) {
-      const double factor = Arithmetic::over(steps.matrix(node)[j * b + k], total);
-      double sum = 0.0;
-      for (std::size_t at = 0; at < before.size(); at += width * b)
-        for (std::size_t i = 0; i < width; ++i)
-          sum += Arithmetic::probability(Arithmetic::times(Arithmetic::times(before[at + j * width + i], after[at + k * width + i]), factor));
-      pair[j * b + k] = sum;
-    }
+  const double* step = steps.matrix(node);
+  for (std::size_t at = 0; at < before.size(); at += width * b)
+    for (std::size_t i = at; i < at + width; ++i)
+      for (std::size_t j = 0; j < b; ++j) {
+        const double from = Arithmetic::over(before[i + j * width], total);
+        for (std::size_t k = 0; k < b; ++k)
+          pair[j * b + k] += Arithmetic::probability(Arithmetic::times(Arithmetic::times(from, after[i + k * width]), step[j * b + k]));
+      }
 }
 
 template <class Arithmetic>
@@ -264,10 +263,12 @@ void best_of_sequence(const HiddenChains& chains, std::size_t number, DecisionPa
     throw InputError("sequence " + std::to_string(number) + ": no decisions that are possible lead to what is seen");
   for (std::size_t row = last; row-- > first;) {
     steps.read(row);
-    for (std::size_t s = 0; s < states; ++s) {
-      state[s] = reached[(row - first) * states + s];
-      std::size_t from = s, to = at;
-      for (std::size_t node = nodes; node-- > 0; from /= b, to /= b) state[s] += steps.matrix(node)[from % b * b + to % b];
+    std::copy_n(reached.begin() + static_cast<std::ptrdiff_t>((row - first) * states), states, state.begin());
+    for (std::size_t node = 0; node < nodes; ++node) {
+      const std::size_t width = steps.stride(node), to = at / width % b;
+      for (std::size_t block = 0; block < states; block += width * b)
+        for (std::size_t k = 0; k < b; ++k)
+          for (std::size_t i = block + k * width; i < block + (k + 1) * width; ++i) state[i] += steps.matrix(node)[k * b + to];
     }
     for (std::size_t node = nodes; node-- > 0; at /= b) out.decision[row * nodes + node] = static_cast<std::int32_t>(at % b);
     at = static_cast<std::size_t>(std::max_element(state.begin(), state.end()) - state.begin());
@@ -301,8 +302,13 @@ void HiddenChains::check() const {
   std::size_t expected = 1;
   for (std::size_t node = 0; node < nodes && expected <= outcome.size(); ++node) expected *= branching;
   if (outcome.size() != expected) throw InputError(std::to_string(outcome.size()) + " joint states for the decisions of " + std::to_string(nodes) + " nodes");
-  for (const std::uint32_t of_state : outcome)
+  std::vector<bool> found(outcomes);
+  for (const std::uint32_t of_state : outcome) {
     if (of_state >= outcomes) throw InputError("outcome " + std::to_string(of_state) + " of " + std::to_string(outcomes));
+    found[of_state] = true;
+  }
+  // The evidence of a row is scaled by its most likely outcome, which some joint state must have.
+  if (!std::all_of(found.begin(), found.end(), [](bool is) { return is; })) throw InputError("every outcome must be that of some joint state");
   if (begin.empty() || begin[0] != 0) throw InputError("sequences must begin at row 0");
   for (std::size_t i = 1; i < begin.size(); ++i)
     if (begin[i] <= begin[i - 1]) throw InputError("sequence " + std::to_string(i - 1) + " has no rows");

@@ -28,7 +28,7 @@ struct Chains {
     const std::size_t rows = begin.back();
     std::size_t states = 1;
     for (std::size_t node = 0; node < nodes; ++node) states *= branching;
-    for (std::size_t s = 0; s < states; ++s) outcome.push_back(static_cast<std::uint32_t>(stream.below(outcomes)));
+    for (std::size_t s = 0; s < states; ++s) outcome.push_back(static_cast<std::uint32_t>(s < outcomes ? s : stream.below(outcomes)));
     for (std::size_t i = 0; i < rows * nodes * branching; ++i) {
       std::vector<double> score(branching);
       double total = -infinity;
@@ -144,6 +144,7 @@ void test_refusals() {
   CHECK(refused(with([](Chains& c) { c.begin = {0, 6}; })));
   CHECK(refused(with([](Chains& c) { c.outcome.push_back(0); })));
   CHECK(refused(with([](Chains& c) { c.outcome[2] = 3; })));
+  CHECK(refused(with([](Chains& c) { c.outcome = {0, 1, 1, 0}; })));
   CHECK(refused(with([](Chains& c) { c.log_transition[3] = unknown; })));
   CHECK(refused(with([](Chains& c) { c.log_transition[3] = 0.1; })));
   CHECK(refused(with([](Chains& c) { c.log_evidence[4] = unknown; })));
@@ -154,10 +155,10 @@ void test_refusals() {
   CHECK(refused(with([](Chains& c) { c.view.nodes = 64; })));
   // Steps that cannot be taken, to what alone is possible.
   const auto stuck = with([](Chains& c) {
-    c.outcome = {0, 0, 1, 1};
+    c.outcome = {0, 1, 2, 2};
     for (std::size_t i = 0; i < 4; ++i) c.log_transition[i] = i % 2 ? -infinity : 0.0;
     c.log_evidence[0] = -infinity;
-    c.log_evidence[2] = -infinity;
+    c.log_evidence[1] = -infinity;
   });
   CHECK(refused(stuck) && throws([&] { best_path(stuck.view, 1); }));
 }
