@@ -132,7 +132,7 @@ class _HME(Pictured, Estimator):
 
     def _keep(self, posterior: HMEPosterior, found: Fitted) -> Any:
         self.posterior_, self._fitted = posterior, found
-        self.tree_: SoftTree = found.tree if found.field is None else posterior.tree()
+        self.tree_: SoftTree = found.tree
         self.live_leaves_ = posterior.live_leaves
         self.inputs_, self.outputs_ = posterior.inputs, posterior.outputs
         self.objective_, self.held_out_ = posterior.objective, posterior.held_out

@@ -62,6 +62,17 @@ def test_fit_is_the_python_api() -> None:
     assert bt.load("groups.baytree").model == bt.HME(depth=1).resolve(classes)
 
 
+def test_a_mean_field_has_draws_and_intervals() -> None:
+    words = [*FIT, "--drop", "group", "--depth", 1, "--method", "variational", "--draws", 40, "--seed", 1]
+    text = invoke(*words, "--out", "field.baytree").stdout
+    assert "mean field" in text and "live" in text
+    assert bt.load("field.baytree").draws == 40
+    invoke("predict", "field.baytree", "friedman.csv", "--out", "predictions.csv")
+    found = pl.read_csv("predictions.csv")
+    assert (found["lower"] < found["mean"]).all() and (found["mean"] < found["upper"]).all()
+    assert "--chains: --method variational has no chains" in failure(*words, "--chains", 2)
+
+
 def test_fit_says_what_was_learned() -> None:
     text = invoke(*FIT, "--drop", "group", "--depth", 1, "--seed", 1, "--out", "again.baytree").stdout
     assert "Response 'y' (regression)" in text

@@ -41,6 +41,15 @@ def test_a_fit_on_other_arrays_is_the_same(expert: str, options: dict[str, Any])
     there.responsibility_plane(strict(X), (0, 1), grid=3)
 
 
+def test_a_mean_field_on_other_arrays() -> None:
+    make = bt.HMERegressor(depth=2, method="variational", epochs=5, random_state=0)
+    here, there = make.fit(X, Y), bt.HMERegressor(**make.get_params()).fit(strict(X), strict(Y))
+    assert isinstance(there.tree_.gates[0], type(strict(X)))
+    np.testing.assert_allclose(there.objective_, here.objective_, rtol=1e-9)
+    found = there.predict(strict(X), kind="interval")
+    np.testing.assert_allclose(np.asarray(found), here.predict(X, kind="interval"), rtol=1e-6, atol=1e-9)
+
+
 def test_the_precision_is_that_of_the_rows() -> None:
     make = bt.HMERegressor(depth=1, random_state=0)
     single = make.fit(strict(X.astype(np.float32)), strict(Y))

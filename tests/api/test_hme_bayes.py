@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -59,6 +60,15 @@ def test_a_mean_field_in_a_file(field: Any, tmp_path: Path) -> None:
     np.testing.assert_array_equal(again.live_leaves, posterior.live_leaves)
     np.testing.assert_array_equal(again.predict(X, "interval"), posterior.predict(X, "interval"))
     assert again.objective == posterior.objective
+    np.testing.assert_array_equal(again.tree().gates[0], field.tree_.gates[0])
+
+
+@pytest.mark.parametrize("damage", [{"centre": {"gates": [0.0]}}, {"live": [True]}, {"live": [False] * 4}])
+def test_a_damaged_field(field: Any, damage: dict[str, Any]) -> None:
+    posterior = field.posterior_
+    with pytest.raises(bt.InputError, match="the tree that the draws are around is damaged"):
+        replace(posterior, states=(posterior.states[0] | damage,)).check()
+    assert posterior.check() is posterior
 
 
 def test_a_mean_field_by_sample() -> None:
@@ -104,9 +114,12 @@ def test_intervals_after_em(after_em: Any) -> None:
 
 def test_the_normal_approximation_of_a_posterior(after_em: Any) -> None:
     design = design_of_outputs(X, Y, "regression", None, None)
+    inputs = after_em.inputs_.matrix(X)
     drawn = after_em.posterior_.normal_approximation(design, draws=200)
     assert drawn.predict(X, "draws").shape == (1, 200, 300)
     assert (drawn.variance > 0).all()
+    # EM went on from the fit to the mode, which is near.
+    np.testing.assert_allclose(drawn.tree().means(inputs), after_em.tree_.means(inputs), atol=0.05)
     with pytest.raises(bt.InputError, match="not the data that the tree was fitted to"):
         after_em.posterior_.normal_approximation(design_of_outputs(X, Y + 1, "regression", None, None))
 

@@ -117,14 +117,14 @@ class HMEPosterior(Sampled):
         Parameters
         ----------
         chain, draw : int, optional
-            Which one; by default the best, and of a mean field, where labels do not switch, that of the parameters'
-            means over the draws.
+            Which one; by default the best, or the one that the draws of a mean field or of a normal approximation are
+            around.
         """
         if (chain is None) != (draw is None):
             raise InputError("give both the chain and the draw, or neither for the best one")
         if chain is None or draw is None:
-            if self.model.method == "variational":
-                return self._prediction.mean_tree()
+            if (centre := self.states[0].get("centre")) is not None:
+                return self.model.layout.tree({name: np.array(values) for name, values in centre.items()})
             chain, draw = self.best
         for name, value, size in (("chain", chain, self.chains), ("draw", draw, self.draws)):
             require_whole(name, value, 0)
@@ -224,8 +224,9 @@ class HMEPosterior(Sampled):
         bars = error_bars(to_mode(self.tree(), problem), problem)
         drawn = bars.draws(int(draws), np.random.default_rng([self.plan.seed, OF_MODE]))
         part = _part_of(self.model, drawn, [-penalty(tree, problem.ridge) for tree in drawn], rows)
+        state = self.states[0] | {"centre": _centre(self.model, bars.tree)}
         plan = replace(self.plan, draws=int(draws))
-        return self.from_parts(self.model, self.schema, plan, [[part]], list(self.states), self.watched)
+        return self.from_parts(self.model, self.schema, plan, [[part]], [state], self.watched)
 
     # ---- how it went ----------------------------------------------------------------------------------------------
 
@@ -322,7 +323,16 @@ class HMEPosterior(Sampled):
             raise InputError("a variance is not positive")
         if self.log_prior.shape != self.log_likelihood.shape:
             raise InputError("draws are missing")
+        self._check_centre()
         return self
+
+    def _check_centre(self) -> None:
+        """Of what a mean field or a normal approximation keeps beside its draws."""
+        centre = self.states[0].get("centre")
+        sizes = None if centre is None else {name: len(values) for name, values in centre.items()}
+        whole = sizes is None or sizes == self.model.layout.sizes()
+        if not whole or self.live_leaves.shape != (self.model.leaves,) or not self.live_leaves.any():
+            raise InputError("the tree that the draws are around is damaged")
 
     def with_tree(self, found: Fitted, rows: TrainingRows) -> HMEPosterior:
         """A posterior whose one tree has learned more rows."""
@@ -374,7 +384,7 @@ def posterior_of(
         drawn = found.field.draws(plan.draws, np.random.default_rng([plan.seed, OF_FIELD]))
         log_prior = [found.field.log_prior(tree, prior_of(model)) for tree in drawn]
         part = _part_of(model, [tree.to_numpy() for tree in drawn], log_prior, model.rows(design))
-        state["live"] = found.field.live.tolist()
+        state |= {"live": found.field.live.tolist(), "centre": _centre(model, found.tree.to_numpy())}
     plan = replace(plan, chains=1, draws=len(part["log_prior"]), warmup=0, thin=1)
     return HMEPosterior.from_parts(model, design.schema, plan, [[part]], [state], watched)
 
@@ -384,6 +394,11 @@ def _recorded(model: HME, found: Fitted, rows: TrainingRows) -> tuple[Part, dict
     tree = found.tree.to_numpy()
     part = _part_of(model, [tree], [-penalty(tree, float(model.ridge))], rows)
     return part, {name: getattr(found, name) for name in ("objective", "held_out", "epochs", "converged")}
+
+
+def _centre(model: HME, tree: SoftTree) -> dict[str, list[float]]:
+    """The tree that draws are around, as JSON-safe values."""
+    return {name: values.tolist() for name, values in model.layout.packed(tree).items()}
 
 
 def _part_of(model: HME, trees: Sequence[SoftTree], log_prior: Sequence[float], rows: TrainingRows) -> Part:

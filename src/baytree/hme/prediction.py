@@ -56,10 +56,6 @@ class SoftPrediction:
         """One draw."""
         return self.model.layout.tree({name: values[chain, draw] for name, values in self.parameters.items()})
 
-    def mean_tree(self) -> SoftTree:
-        """The tree of the parameters' means over all draws."""
-        return self.model.layout.tree({name: values.mean(axis=(0, 1)) for name, values in self.parameters.items()})
-
     def trees(self) -> Iterator[SoftTree]:
         """All draws, chain after chain."""
         chains, draws = self.shape
