@@ -67,6 +67,8 @@ _PARAMETERS = """
         How rows become inputs, and responses outputs.
     objective_ : tuple of float
         The penalised log-likelihood before each epoch, and at the end; of a mean field the bound of the log evidence.
+    bound_ : float or None
+        The bound of the log evidence that a mean field reached, of outputs in standard units.
     live_leaves_ : numpy.ndarray of bool
         Which leaves a mean field has not shut; of other methods all.
     n_features_in_ : int
@@ -133,7 +135,7 @@ class _HME(Pictured, Estimator):
     def _keep(self, posterior: HMEPosterior, found: Fitted) -> Any:
         self.posterior_, self._fitted = posterior, found
         self.tree_: SoftTree = found.tree
-        self.live_leaves_ = posterior.live_leaves
+        self.bound_, self.live_leaves_ = posterior.bound, posterior.live_leaves
         self.inputs_, self.outputs_ = posterior.inputs, posterior.outputs
         self.objective_, self.held_out_ = posterior.objective, posterior.held_out
         self.n_iter_ = max(posterior.epochs, 1)

@@ -38,6 +38,7 @@ def test_a_mean_field_shuts_what_nothing_needs(field: Any) -> None:
     assert field.live_leaves_.sum() == 2
     assert (field.responsibilities(X)[:, ~field.live_leaves_] == 0).all()
     assert (np.diff(field.objective_) > -1e-9 * np.abs(field.objective_[1:])).all()
+    assert field.bound_ == field.objective_[-1] > field.objective_[0]
     words = str(field.posterior_.summary())
     assert "2 leaves are live" in words and words.count("shut") == 2
 
@@ -102,7 +103,7 @@ def test_what_a_mean_field_cannot_do(options: dict[str, Any], words: str) -> Non
 
 def test_intervals_after_em(after_em: Any) -> None:
     """Computed when they are first asked for, by the normal approximation at the mode."""
-    assert after_em._around_mode is None
+    assert after_em._around_mode is None and after_em.bound_ is None
     low, high = after_em.predict(X, kind="interval", prob=0.95).T
     once = after_em._around_mode
     after_em.predict(X[:5], kind="interval")

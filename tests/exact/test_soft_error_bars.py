@@ -11,6 +11,7 @@ import pytest
 import baytree as bt
 from baytree.hme import em, sem, start
 from baytree.hme.complete import blocks, information_of, slope_of, tree_at, vector_of
+from baytree.hme.experts import Constant
 from baytree.hme.soft_tree import SoftTree, responsibilities
 
 from .test_soft_trees import FAMILIES
@@ -139,6 +140,29 @@ def test_error_bars_of_predictions() -> None:
     count = 2000
     found = np.stack([one.means(new).ravel() for one in bars.draws(count, np.random.default_rng(0))]).std(axis=0)
     assert np.abs(found / expected - 1).max() < 4 * np.sqrt(0.5 / count)
+
+
+@pytest.mark.slow
+def test_error_bars_cover_the_truth() -> None:
+    """Over many sets of rows, 90% intervals of parameters hold 90% of the true ones; without the rate far fewer."""
+    generator = np.random.default_rng(0)
+    truth = SoftTree(
+        (np.array([[[2.0, 0.5]]]),),
+        Constant(np.array([[[1.0]], [[-1.0]]]), np.array([[0.5], [0.3]]), np.full(1, 1e-6)),
+    )
+    expected, ones, sets, rows = vector_of(truth), np.ones(800), 200, 800
+    covered, narrow = np.empty((2, sets))
+    for k in range(sets):
+        X = np.column_stack([generator.normal(size=rows), ones])
+        leaf = (generator.random(rows) > np.exp(truth.log_paths(X)[0])).astype(int)
+        noise = np.sqrt(truth.experts.variance[leaf]) * generator.normal(size=(rows, 1))
+        problem = sem.Problem(X, truth.experts.means(X)[leaf, np.arange(rows)] + noise, ones, 1e-3)
+        bars = sem.error_bars(sem.to_mode(truth, problem), problem)
+        off = np.abs(vector_of(bars.tree) - expected)
+        covered[k] = np.mean(off < 1.645 * bars.standard_errors)
+        narrow[k] = np.mean(off < 1.645 / np.sqrt(np.diag(bars.complete)))
+    assert abs(covered.mean() - 0.9) < 4 * covered.std() / np.sqrt(sets)
+    assert abs(narrow.mean() - 0.9) > 4 * narrow.std() / np.sqrt(sets)  # the saboteur
 
 
 def test_any_array_of_the_standard() -> None:

@@ -241,6 +241,11 @@ class HMEPosterior(Sampled):
         return () if self.has_chains else tuple(self.states[0]["objective"])
 
     @property
+    def bound(self) -> float | None:
+        """The bound of the log evidence that a mean field reached, of outputs in standard units; None of others."""
+        return self.objective[-1] if self.model.method == "variational" else None
+
+    @property
     def live_leaves(self) -> np.ndarray:
         """Which leaves there are: all, or of a mean field those that it has not shut."""
         live = None if self.has_chains else self.states[0].get("live")
