@@ -91,12 +91,13 @@ def test_the_quadrature_has_nodes_enough(sums: SoftSums) -> None:
 # ---- saboteurs -------------------------------------------------------------------------------------------------------
 
 
+@POWERS
 @pytest.mark.parametrize("wrong", ["birth_death", "change", "bandwidth"])
 @pytest.mark.parametrize("sums", [SEVERAL_SPLITS, WEIGHTED_LEVELS], ids=name)
-def test_wrong_moves_are_caught(sums: SoftSums, wrong: str) -> None:
+def test_wrong_moves_are_caught(sums: SoftSums, wrong: str, power: float) -> None:
     moves = {f"wrong:{move}" if move == wrong else move: 1.0 for move in ("birth_death", "change", "bandwidth")}
     with pytest.raises(Disagreement):
-        check(sums, draw(sums, moves, 1.0), 1.0)
+        check(sums, draw(sums, moves, power), power)
 
 
 ANOTHER = {
