@@ -54,9 +54,9 @@ void ExpertDraw::draw_regression(Leaf leaf, std::span<const Row> rows, double po
   }
 }
 
-/// By Pólya–Gamma variables where the likelihood is whole. They are simple for whole powers only; with another the coefficients move by an elliptical slice
-/// (Murray, Adams and MacKay 2010), which needs no more than the likelihood: on the ellipse through them and a draw of the prior, to a point where the
-/// likelihood exceeds a random share of what it is.
+/// By Pólya–Gamma variables where the likelihood has the power 1. Other powers ask for shapes that are not whole, which have no simple draws; then the
+/// coefficients move by an elliptical slice (Murray, Adams and MacKay 2010), which needs no more than the likelihood: on the ellipse through them and a draw of
+/// the prior, to a point where the likelihood exceeds a random share of what it is.
 void ExpertDraw::draw_classes(std::span<const Row> rows, double power, std::span<double> coefficients, Stream& stream) {
   if (power == 1.0) {
     chosen_.clear();

@@ -9,6 +9,7 @@
 namespace baytree::hme {
 
 double log_total(std::span<const double> scores) {
+  if (scores.size() == 1) return std::max(scores[0], 0.0) + std::log(1.0 + std::exp(-std::abs(scores[0])));
   double largest = 0.0;
   for (const double score : scores) largest = std::max(largest, score);
   double sum = std::exp(-largest);

@@ -11,27 +11,21 @@ using std::numbers::pi;
 /// Below it the density's series in 1/x is used, above it the one in x; both have decreasing terms there.
 constexpr double border = 0.64;
 
-double exponential(Stream& stream) { return -std::log(1.0 - stream.uniform()); }
-
-/// The n-th term of the alternating series of the density of J*(1, 0) at x.
+/// The n-th term of the alternating series of the density of J*(1, 0) at x, as a multiple of the first.
 double term(unsigned n, double x) {
-  const double k = n + 0.5;
-  if (x > border) return pi * k * std::exp(-0.5 * k * k * pi * pi * x);
-  const double y = 2.0 / (pi * x);
-  return pi * k * y * std::sqrt(y) * std::exp(-2.0 * k * k / x);
+  const double rate = x > border ? 0.5 * pi * pi * x : 2.0 / x;
+  return (2.0 * n + 1.0) * std::exp(-rate * n * (n + 1.0));
 }
+
+/// The series less its second term is at least this share of the first one, which lies above it: 1 − 3 exp(−4 / border).
+constexpr double surely_below = 0.994;
 
 /// Inverse Gaussian of mean 1/z and shape 1, given that it is below the border.
 double inverse_gaussian_below(double z, Stream& stream) {
   if (z * border < 1.0) {
-    // The mean lies beyond the border: from the limit z = 0, whose variables are 1 / normal², and thinned by the tilt.
+    // The mean lies beyond the border: from the limit z = 0, whose variables are 1 / normal², thinned by the tilt.
     for (;;) {
-      double first, second;
-      do {
-        first = exponential(stream);
-        second = exponential(stream);
-      } while (first * first > 2.0 * second / border);
-      const double root = 1.0 + border * first, x = border / (root * root);
+      const double normal = stream.normal_above(1.0 / std::sqrt(border)), x = 1.0 / (normal * normal);
       if (stream.uniform() < std::exp(-0.5 * z * z * x)) return x;
     }
   }
@@ -56,10 +50,11 @@ double polya_gamma(double tilt, Stream& stream) {
   const double below = 0.5 * std::erfc(root * (1.0 - border * z)) + (far > 0.0 ? 0.5 * std::exp(2.0 * z) * far : 0.0);
   const double share = beyond / (beyond + below);
   for (;;) {
-    const double x = stream.uniform() < share ? border + exponential(stream) / rate : inverse_gaussian_below(z, stream);
-    // The partial sums of the series lie above and below the density by turns.
-    double sum = term(0, x);
-    const double height = stream.uniform() * sum;
+    const double x = stream.uniform() < share ? border - std::log(1.0 - stream.uniform()) / rate : inverse_gaussian_below(z, stream);
+    const double height = stream.uniform();
+    if (height < surely_below) return 0.25 * x;
+    // The partial sums of the series lie above and below it by turns.
+    double sum = 1.0;
     for (unsigned n = 1;; ++n) {
       if (n % 2 == 1) {
         sum -= term(n, x);
