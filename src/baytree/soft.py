@@ -241,9 +241,6 @@ class HMERegressor(RegressorMixin, _HME):
     def _outputs(self, y: Any) -> np.ndarray:
         return self.outputs_.standard(numbers_of(y))
 
-    def _said(self, mean: np.ndarray) -> str:
-        return "; ".join(f"{value:.3g}" for value in mean)
-
     def predict(
         self,
         X: Any,
@@ -329,9 +326,6 @@ class HMEClassifier(ClassifierMixin, _HME):
 
     def _outputs(self, y: Any) -> np.ndarray:
         return indicators_of(y, self.classes_)
-
-    def _said(self, mean: np.ndarray) -> str:
-        return f"{self.classes_[mean.argmax()]}; {mean.max():.2f}"
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> HMEClassifier:
         """Learn more rows by the recursions; the first ones say how inputs are scaled.

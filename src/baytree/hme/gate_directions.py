@@ -118,7 +118,8 @@ class GateDirections:
                 plots.below(ax, layout, level, node, [sharpness, *(terms or ["nothing is asked"])])
         if layout.levels == self.tree.depth:
             for leaf, said in enumerate(self.leaves):
-                plots.end(ax, layout, leaf, [f"leaf {leaf + 1}", *said.split("; ")])
+                # There is room for what an expert says of an average row, but not for how it got there.
+                plots.end(ax, layout, leaf, [f"leaf {leaf + 1}", plots.shortened(said.split(" (")[0])])
         of = "the first branch" if self.tree.branching == 2 else "each branch"
         ax.set_title(f"Probability of {of} along each gate's direction", fontsize="medium")
         return ax

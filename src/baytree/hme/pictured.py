@@ -7,18 +7,20 @@ from typing import Any
 import numpy as np
 
 from .deviance_tree import DevianceTree, deviance_tree
-from .gate_directions import GateDirections, gate_directions
+from .gate_directions import GateDirections
 from .histogram_tree import BINS, HistogramTree, histogram_tree
 from .inputs import Inputs
 from .numeric import local
 from .outputs import Outputs
 from .plane import GRID, ResponsibilityPlane, responsibility_plane
+from .posterior import HMEPosterior
 from .soft_tree import SoftTree
 
 
 class Pictured:
     """Pictures of an estimator's soft tree, each as numbers with a ``plot``."""
 
+    posterior_: HMEPosterior
     tree_: SoftTree
     inputs_: Inputs
     outputs_: Outputs
@@ -26,11 +28,7 @@ class Pictured:
     def gate_directions(self) -> GateDirections:
         """What each gate asks: a direction of the inputs, how sharply, and where; ``print`` or ``plot`` it."""
         self._require_fitted()
-        tree = self.tree_.to_numpy()
-        average = np.zeros((1, len(self.inputs_.kept) + 1))
-        average[0, -1] = 1
-        means = self.outputs_.original(tree.experts.means(average)[:, 0])
-        return gate_directions(tree, self.inputs_.names, tuple(self._said(mean) for mean in means))
+        return self.posterior_.gate_directions()
 
     def histogram_tree(self, X: Any, y: Any = None, sample_weight: Any = None, bins: int = BINS) -> HistogramTree:
         """How rows spread down the tree: at each gate a histogram of its decisions; ``plot`` it.
@@ -92,8 +90,4 @@ class Pictured:
 
     def _rows(self, X: Any, y: Any, sample_weight: Any) -> tuple[np.ndarray, Any, np.ndarray]:
         """Inputs, outputs, where there are responses, and weights of new rows."""
-        raise NotImplementedError
-
-    def _said(self, mean: np.ndarray) -> str:
-        """An expert's mean in words."""
         raise NotImplementedError
