@@ -9,16 +9,17 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .agreement import training_rows
-from .errors import InputError, seed_of, unknown_choice
+from .errors import InputError, require_whole, seed_of, unknown_choice
 from .estimators import Estimator
 from .hme.fitting import Fitted, fit, learn_rows
-from .hme.model import HME, RIDGE
+from .hme.model import BY_CHAINS, HME, RIDGE
 from .hme.numeric import device, floating, is_foreign, local, namespace, to_kind_of
 from .hme.outputs import OF_CLASSES, OF_NUMBERS, design_of_outputs, indicators_of, numbers_of, with_classes
 from .hme.pictured import Pictured
 from .hme.posterior import HMEPosterior, posterior_of
 from .hme.soft_tree import SoftTree
 from .plan import Plan
+from .sampling import sample
 
 _PARAMETERS = """
     Parameters
@@ -29,10 +30,11 @@ _PARAMETERS = """
         Children of each gate.
     expert : {experts}
         The models at the leaves.
-    method : {{"em", "em2", "online", "variational"}}
+    method : {{"em", "em2", "online", "gibbs", "variational"}}
         EM with gates by IRLS, whose penalised likelihood never falls; EM with gates by least squares on ln h, which is
-        quicker; one row at a time by recursive least squares; or a mean field, which bounds the
-        evidence, shuts branches that nothing needs and gives draws, for linear, constant and class experts.
+        quicker; one row at a time by recursive least squares; chains that draw the posterior; or a mean field, which
+        bounds the evidence, shuts branches that nothing needs and gives draws. The last two are for linear, constant
+        and class experts.
     init : {{"cart", "random"}} or a fitted decision tree
         Where EM begins: at the splits of a decision tree, made soft, or at random ones. A tree of scikit-learn on the
         same columns may be given.
@@ -52,10 +54,23 @@ _PARAMETERS = """
         Random beginnings, of which the best end counts.
     decay : float
         λ of the recursions, at most 1.
+    nu, scale : float, or "auto"
+        Of chains: the prior of the experts' noise, see `baytree.HME`.
+    chains, warmup, draws, thin : int
+        Chains; iterations of each to throw away first; draws of each to keep; iterations between draws. A mean field,
+        and intervals after EM, have so many independent draws.
+    temperatures : int
+        Temperatures of each chain; 1 is no tempering.
+    ladder : {{"adaptive", "mrbayes"}}
+        How the temperatures are chosen.
     categorical_features : None, "from_dtype", or array-like of bool, int or str
         Columns whose numbers are labels. Text and categorical types are categorical without saying so.
     random_state : int, RandomState or None
-        An integer gives the same tree each time.
+        An integer gives the same trees each time.
+    n_jobs : int or None
+        Threads of chains, as joblib counts them; None for one a chain, at most one a processor.
+    verbose : bool
+        Whether to show the progress of chains.
 
     Attributes
     ----------
@@ -66,7 +81,8 @@ _PARAMETERS = """
     inputs_, outputs_ : Inputs, Outputs
         How rows become inputs, and responses outputs.
     objective_ : tuple of float
-        The penalised log-likelihood before each epoch, and at the end; of a mean field the bound of the log evidence.
+        The penalised log-likelihood before each epoch, and at the end; of a mean field the bound of the log evidence,
+        of chains nothing.
     bound_ : float or None
         The bound of the log evidence that a mean field reached, of outputs in standard units.
     live_leaves_ : numpy.ndarray of bool
@@ -76,10 +92,6 @@ _PARAMETERS = """
     feature_names_in_ : numpy.ndarray
         Their names, when X had any.
     """
-
-
-# Of a mean field, and around EM's mode.
-DRAWS = 1000
 
 
 class _HME(Pictured, Estimator):
@@ -125,16 +137,20 @@ class _HME(Pictured, Estimator):
         if classes is not None:
             design = with_classes(design, classes)
         validate_data(self, table, skip_check_array=True)
-        model, seed = model.resolve(design), seed_of(self._seed())
-        found = fit(model, design, seed, like=X)
-        plan = Plan(1, 0, DRAWS, 1, seed, design.rows, design.fingerprint())
         self._around_mode = None
         self._learned = design if model.method == "em" else None
+        if model.method in BY_CHAINS:
+            tempering = {"temperatures": self.temperatures, "ladder": self.ladder}
+            return self._keep(sample(model, design, **self._run(), thin=self.thin, **tempering))
+        require_whole("draws", self.draws, 1)
+        model, seed = model.resolve(design), seed_of(self._seed())
+        found = fit(model, design, seed, like=X)
+        plan = Plan(1, 0, int(self.draws), 1, seed, design.rows, design.fingerprint())
         return self._keep(posterior_of(model, design, plan, found, training_rows(design)), found)
 
-    def _keep(self, posterior: HMEPosterior, found: Fitted) -> Any:
+    def _keep(self, posterior: HMEPosterior, found: Fitted | None = None) -> Any:
         self.posterior_, self._fitted = posterior, found
-        self.tree_: SoftTree = found.tree
+        self.tree_: SoftTree = posterior.tree() if found is None else found.tree
         self.bound_, self.live_leaves_ = posterior.bound, posterior.live_leaves
         self.inputs_, self.outputs_ = posterior.inputs, posterior.outputs
         self.objective_, self.held_out_ = posterior.objective, posterior.held_out
@@ -145,7 +161,7 @@ class _HME(Pictured, Estimator):
         posterior = self._fitted_to(X)
         if kind == "interval" and self._learned is not None:
             if self._around_mode is None:
-                self._around_mode = posterior.normal_approximation(self._learned, DRAWS)
+                self._around_mode = posterior.normal_approximation(self._learned, int(self.draws))
             posterior = self._around_mode
         return posterior.predict(X, kind, prob, **more)
 
@@ -209,8 +225,18 @@ class HMERegressor(RegressorMixin, _HME):
         n_iter_no_change: int = 5,
         n_init: int = 1,
         decay: float = 0.999,
+        nu: float = 3.0,
+        scale: float | str = "auto",
+        chains: int = 4,
+        warmup: int = 1000,
+        draws: int = 1000,
+        thin: int = 1,
+        temperatures: int = 1,
+        ladder: str = "adaptive",
         categorical_features: Any = None,
         random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: bool = False,
     ) -> None:
         self.depth = depth
         self.branching = branching
@@ -225,8 +251,18 @@ class HMERegressor(RegressorMixin, _HME):
         self.n_iter_no_change = n_iter_no_change
         self.n_init = n_init
         self.decay = decay
+        self.nu = nu
+        self.scale = scale
+        self.chains = chains
+        self.warmup = warmup
+        self.draws = draws
+        self.thin = thin
+        self.temperatures = temperatures
+        self.ladder = ladder
         self.categorical_features = categorical_features
         self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
 
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> HMERegressor:
         """Learn more rows by the recursions; the first ones say how inputs and outputs are scaled.
@@ -301,8 +337,18 @@ class HMEClassifier(ClassifierMixin, _HME):
         n_iter_no_change: int = 5,
         n_init: int = 1,
         decay: float = 0.999,
+        nu: float = 3.0,
+        scale: float | str = "auto",
+        chains: int = 4,
+        warmup: int = 1000,
+        draws: int = 1000,
+        thin: int = 1,
+        temperatures: int = 1,
+        ladder: str = "adaptive",
         categorical_features: Any = None,
         random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: bool = False,
     ) -> None:
         self.depth = depth
         self.branching = branching
@@ -317,10 +363,20 @@ class HMEClassifier(ClassifierMixin, _HME):
         self.n_iter_no_change = n_iter_no_change
         self.n_init = n_init
         self.decay = decay
+        self.nu = nu
+        self.scale = scale
+        self.chains = chains
+        self.warmup = warmup
+        self.draws = draws
+        self.thin = thin
+        self.temperatures = temperatures
+        self.ladder = ladder
         self.categorical_features = categorical_features
         self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
 
-    def _keep(self, posterior: HMEPosterior, found: Fitted) -> Any:
+    def _keep(self, posterior: HMEPosterior, found: Fitted | None = None) -> Any:
         self.classes_: np.ndarray = np.asarray(posterior.schema.response.classes)
         return super()._keep(posterior, found)
 

@@ -174,9 +174,9 @@ def test_soft_questions() -> None:
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ("--temperatures 4", "--temperatures is for single trees and linear models: chains of sums of trees are not "
-         "tempered; --until-converged goes on until they agree; leave --temperatures out"),
-        ("--ladder mrbayes", "--ladder is for single trees and linear models"),
+        ("--temperatures 4", "--temperatures is for single trees, linear models and mixtures of experts: chains of "
+         "sums of trees are not tempered; --until-converged goes on until they agree; leave --temperatures out"),
+        ("--ladder mrbayes", "--ladder is for single trees, linear models and mixtures of experts"),
         ("--proposal uc", "named by --moves; leave --proposal out"),
         ("--rule uniform", "--rule is for single trees"),
         ("--edit tree.txt", "--edit is for single trees: sums of trees have the built-in prior or that of a program"),
@@ -218,6 +218,9 @@ def test_options_of_sums_with_a_single_tree(option: str) -> None:
     families, models = "sums of trees", "--model bart"
     if option in SHARED:
         families, models = f"{families} and linear models", f"{models} or --model subset"
+    if name == "--nu":
+        families = families.replace(" and linear models", ", linear models and mixtures of experts")
+        models = f"{models} or --model hme"
     assert message == f"{name} is for {families}; choose {models}, or leave {name} out"
 
 
@@ -387,7 +390,7 @@ def test_a_killed_run_is_resumed_to_the_same_posterior() -> None:
         ("--moves birth_death", "begun with --moves birth_death=1,change=0.25"),
         ("--beta 1", "begun with --beta 2.0"),
         ("--sparse", "begun with other knowledge; leave --sparse out"),
-        ("--temperatures 3", "--temperatures is for single trees and linear models"),
+        ("--temperatures 3", "--temperatures is for single trees, linear models and mixtures of experts"),
     ):
         assert said in failure(*resume, *options.split())
     assert partial_path("killed.baytree").exists()

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import json
 import shlex
+import signal
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +17,7 @@ from typer.testing import CliRunner
 
 import baytree as bt
 from baytree.cli import app
+from baytree.storage import partial_path
 
 FIT = ["fit", "friedman.csv", "--target", "y", "--model", "hme"]
 GROUPS = ["fit", "friedman.csv", "--target", "group", "--model", "hme"]
@@ -155,10 +159,16 @@ def test_predict() -> None:
         ("--ridge atuo", "ridge='atuo': choose 0 or more, or 'auto'"),
         ("--epochs 0", "epochs=0: choose a whole number, 1 or more"),
         ("--n-init 0", "n_init=0: choose a whole number, 1 or more"),
-        ("--method enumerate", "no method 'enumerate'. Choose from: em, em2, online"),
-        ("--method online --expert poisson", "method='online' is for linear and constant experts"),
+        ("--method enumerate", "no method 'enumerate'. Choose from: em, em2, online, gibbs, variational"),
         ("--expert logistic", "expert='logistic' is not for a regression; choose from: auto, linear, constant"),
-        ("--draws 10", "--draws: --method em has no chains; leave --draws out"),
+        ("--draws 10", "--draws: --method em ends with one tree; leave --draws out"),
+        ("--temperatures 3", "--temperatures: --method em has no chains; leave --temperatures out"),
+        ("--nu 4", "--nu: --method em has no chains; leave --nu out"),
+        ("--method variational --warmup 5", "--warmup: --method variational has no chains"),
+        ("--method gibbs --epochs 5", "--epochs: --method gibbs makes no epochs; leave --epochs out"),
+        ("--method gibbs --expert gamma", "method='gibbs' is not for gamma experts; choose 'em'"),
+        ("--method gibbs --weight x1", "method='gibbs' takes no weights; choose 'em', or repeat the rows"),
+        ("--method gibbs --scale 0", "scale=0.0: choose a positive number, or 'auto'"),
         ("--until-converged", "--until-converged: --method em has no chains"),
     ],
 )  # fmt: skip
@@ -178,6 +188,77 @@ def test_options_of_mixtures_with_others(option: str, family: str) -> None:
     name = option.split()[0]
     message = failure("fit", "unreadable.csv", "--target", "y", "--model", family, *option.split())
     assert message == f"{name} is for mixtures of experts; choose --model hme, or leave {name} out"
+
+
+GIBBS = [*FIT, "--drop", "group", "--depth", "1", "--method", "gibbs"]
+
+
+def test_gibbs() -> None:
+    options = ["--chains", "2", "--warmup", "20", "--draws", "30", "--seed", "4", "--nu", "4", "--scale", "2"]
+    text = invoke(*GIBBS, *options, "--temperatures", "3", "--out", "gibbs.baytree").stdout
+    assert "2 chains × 30 draws after a warm-up of 20; seed 4" in text and "3 temperatures (adaptive)" in text
+    found, design = bt.load("gibbs.baytree"), bt.read_linear("friedman.csv", "y", drop="group")
+    model = bt.HME(depth=1, method="gibbs", nu=4, scale=2)
+    plan = {"chains": 2, "warmup": 20, "draws": 30, "seed": 4, "temperatures": 3}
+    expected = bt.sample(model, design, **plan, progress=False)
+    assert (found.model, found.plan) == (expected.model, expected.plan)
+    assert np.array_equal(found.gates, expected.gates) and np.array_equal(found.variance, expected.variance)
+    assert found.rung_log_likelihood.shape == (2, 30, 3)
+    text = invoke("show", "gibbs.baytree").stdout
+    assert "Do the chains agree?" in text and "log-prior" in text and "noise nu = 4, scale = 2" in text
+    assert "3 temperatures (adaptive)" in text and found.summary().verdict in text
+    table = pl.read_csv(invoke("predict", "gibbs.baytree", "friedman.csv").stdout.encode())
+    assert table.columns == ["mean", "lower", "upper", "predictive_lower", "predictive_upper"]
+    assert np.array_equal(table.select("lower", "upper"), found.predict("friedman.csv", "interval"))
+
+
+def test_independent_draws() -> None:
+    words = [*FIT, "--drop", "group", "--depth", "1", "--method", "variational", "--draws", "20", "--seed", "1"]
+    text = invoke(*words, "--out", "field.baytree").stdout
+    assert "; 20 independent draws; seed 1" in text and "live" in text
+    posterior = bt.load("field.baytree")
+    assert (posterior.chains, posterior.draws, posterior.has_chains) == (1, 20, False)
+    assert "Do the chains agree?" not in invoke("show", "field.baytree").stdout
+    assert "lower" in invoke("predict", "field.baytree", "friedman.csv").stdout.splitlines()[0]
+
+
+# The same program, killed in the draws behind a checkpoint and before the next.
+KILLED = """
+import os, signal, baytree.sampling as s
+s.CHECKPOINT_SECONDS = 0
+s.BLOCK_SECONDS = 1e-9
+def update(self, warmed, drawn, *rest, calls=[]):
+    calls += [drawn] if drawn else []
+    if len(calls) == 3:
+        os.kill(os.getpid(), signal.SIGKILL)
+s.Progress.update = update
+from baytree.cli import main
+main()
+"""
+
+
+def test_a_killed_run_is_resumed_to_the_same_posterior() -> None:
+    plan = ["--chains", "2", "--warmup", "20", "--draws", "40", "--seed", "5"]
+    out = ["--out", "killed.baytree", "--quiet"]
+    done = subprocess.run([sys.executable, "-c", KILLED, *GIBBS, *plan, *out])
+    assert done.returncode == -signal.SIGKILL
+    resume = [*GIBBS[:4], "--drop", "group", "--resume", *out]
+    for options, said in (
+        ("--model cart", "begun with --model hme"),
+        ("--depth 2", "begun with --depth 1; leave --depth out"),
+        ("--method em", "begun with --method gibbs"),
+        ("--ridge 3", "begun with --ridge 0.1"),
+        ("--expert constant", "begun with --expert linear"),
+        ("--draws 9", "begun with --draws 40"),
+        ("--interaction x1:x2", "give the same table, with the same interactions"),
+    ):
+        assert said in failure(*resume, *options.split())
+    assert partial_path("killed.baytree").exists()
+    invoke(*resume, "--model", "hme", "--depth", "1")
+    invoke(*GIBBS, *plan, "--out", "whole.baytree", "--quiet")
+    resumed, whole = bt.load("killed.baytree"), bt.load("whole.baytree")
+    assert np.array_equal(resumed.gates, whole.gates) and np.array_equal(resumed.coefficients, whole.coefficients)
+    assert resumed.states == whole.states
 
 
 def test_methods_of_mixtures_with_linear_models() -> None:

@@ -234,7 +234,7 @@ def test_wrong_options(options: str, said: str) -> None:
 OF_LINEAR = ["--model-prior 4", "--coefficients g", "--always x1", "--interaction all", "--heredity weak",
              "--no-intercept", "--scale auto", "--method auto"]  # fmt: skip
 # Mixtures of experts have them as well.
-SHARED = ("--interaction", "--method")
+SHARED = ("--interaction", "--scale", "--method")
 
 
 @pytest.mark.parametrize("option", OF_LINEAR)

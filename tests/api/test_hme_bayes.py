@@ -136,3 +136,50 @@ def test_early_stopping_has_no_mode() -> None:
     model = bt.HMERegressor(depth=1, early_stopping=True, random_state=0).fit(X, Y)
     with pytest.raises(bt.InputError, match="early_stopping does not end at a mode"):
         model.predict(X, kind="interval")
+
+
+def test_gibbs() -> None:
+    model = bt.HMERegressor(depth=1, method="gibbs", chains=2, warmup=300, draws=200, random_state=1).fit(X, Y)
+    new, responses, truth = bent(1000, seed=1)
+    assert np.sqrt(np.mean((model.predict(new) - truth) ** 2)) < 0.15
+    drawn = model.predict(new, kind="draws")
+    assert drawn.shape == (2, 200, 1000)
+    np.testing.assert_allclose(drawn.mean(axis=(0, 1)), model.predict(new))
+    low, high = model.predict(new, kind="interval", prob=0.95).T
+    assert 0.85 < ((low < truth) & (truth < high)).mean() <= 1
+    assert (high - low).mean() < 0.4
+    low, high = model.predict(new, kind="predictive_interval").T
+    assert 0.85 < ((low < responses) & (responses < high)).mean() < 0.95
+    assert model.tree_.leaves == 2 and len(model.posterior_.states) == 2 and model.posterior_.has_chains
+    assert model.objective_ == () and model.live_leaves_.all()
+    np.testing.assert_allclose(model.responsibilities(new).sum(axis=1), 1)
+
+
+def test_gibbs_begins_where_it_is_told() -> None:
+    """At the splits of a decision tree all chains begin alike, at random each at its own."""
+    design = design_of_outputs(X, Y, "regression", None, None)
+    for init, alike in (("cart", True), ("random", False)):
+        model = bt.HME(depth=1, method="gibbs", init=init).resolve(design)
+        first, other = (model.state_of(chain)["rungs"][0]["gates"] for chain in model.chains(design, 1, 2))
+        assert (first == other) == alike
+
+
+def test_gibbs_for_classes() -> None:
+    generator = np.random.default_rng(3)
+    rows = generator.normal(size=(200, 2))
+    y = np.where(rows[:, 0] + 0.5 * generator.normal(size=200) > 0, "yes", "no")
+    options = {"chains": 2, "warmup": 50, "draws": 50, "random_state": 0}
+    model = bt.HMEClassifier(depth=1, method="gibbs", ridge=0.5, **options).fit(rows, y)
+    low, high = np.moveaxis(model.predict_proba(rows, kind="interval"), -1, 0)
+    share = model.predict_proba(rows)
+    assert ((low <= share) & (share <= high)).mean() > 0.99 and model.score(rows, y) > 0.8
+    with pytest.raises(bt.InputError, match="method='gibbs' takes no weights; choose 'em', or repeat the rows"):
+        model.fit(rows, y, sample_weight=np.arange(1, 201))
+
+
+def test_the_noise_of_gibbs_is_in_the_units_of_the_response() -> None:
+    """A prior that outweighs the rows says what the noise is."""
+    design = design_of_outputs(X, Y, "regression", None, None)
+    model = bt.HME(depth=0, method="gibbs", nu=1e6, scale=9.0)
+    posterior = bt.sample(model, design, draws=20, warmup=5, chains=1, seed=1, progress=False)
+    np.testing.assert_allclose(np.sqrt(posterior.variance) * posterior.outputs.scale, 3.0, rtol=0.02)

@@ -216,7 +216,9 @@ def fit_title(summary: AnySummary) -> Text:
 def draws_line(summary: AnySummary) -> Text:
     """How the posterior was drawn."""
     if isinstance(summary, HMESummary) and not summary.has_chains:
-        return Text(f"{summary.method}, {counted(summary.epochs, 'epoch')}; seed {summary.seed}")
+        total = summary.chains * summary.draws
+        drawn = f"; {counted(total, 'independent draw')}" if total > 1 else ""
+        return Text(f"{summary.method}, {counted(summary.epochs, 'epoch')}{drawn}; seed {summary.seed}")
     if isinstance(summary, SubsetSummary) and summary.enumerated:
         return Text(f"{counted(summary.chains * summary.draws, 'independent draw')}; seed {summary.seed}")
     thin = f", every {_ordinal(summary.thin)} kept" if summary.thin > 1 else ""
@@ -228,7 +230,7 @@ def draws_line(summary: AnySummary) -> Text:
 
 def tempered_lines(summary: AnySummary) -> list[Text]:
     """How tempering went, where there was any."""
-    if isinstance(summary, BARTSummary | HMESummary) or summary.tempered is None:
+    if isinstance(summary, BARTSummary) or summary.tempered is None:
         return []
     return [Text(str(summary.tempered))]
 

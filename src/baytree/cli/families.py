@@ -29,6 +29,7 @@ class MethodChoice(StrEnum):
     EM = "em"
     EM2 = "em2"
     ONLINE = "online"
+    GIBBS = "gibbs"
     VARIATIONAL = "variational"
 
 
@@ -58,7 +59,8 @@ BetaOption = Annotated[
     ),
 ]
 NuOption = Annotated[
-    float, typer.Option(help="Of bart and subset: degrees of freedom of the prior of the noise.", rich_help_panel=MODEL)
+    float,
+    typer.Option(help="Of bart, subset and hme: degrees of freedom of the prior of the noise.", rich_help_panel=MODEL),
 ]
 MovesOption = Annotated[
     str,
@@ -73,7 +75,7 @@ MethodOption = Annotated[
     MethodChoice,
     typer.Option(
         help="Of subset: enumerate every model, by itself up to 25 columns, or sample; of hme: em, em2 (gates by least "
-        "squares), online (one row at a time) or variational (a mean field, with draws).",
+        "squares), online (one row at a time), gibbs (chains) or variational (a mean field, with draws).",
         rich_help_panel=SAMPLING,
     ),
 ]
@@ -92,9 +94,10 @@ OWNERS: dict[str, tuple[Family, ...]] = {
     **dict.fromkeys((*bart.SETTINGS, "offset", "sparse"), (Family.BART,)),
     **dict.fromkeys(subset.SETTINGS, (Family.SUBSET,)),
     **dict.fromkeys(hme.SETTINGS, (Family.HME,)),
-    **dict.fromkeys(("temperatures", "ladder"), (Family.CART, Family.SUBSET)),
-    **dict.fromkeys(("nu", "moves"), (Family.BART, Family.SUBSET)),
-    **dict.fromkeys(("interaction", "method"), (Family.SUBSET, Family.HME)),
+    **dict.fromkeys(("temperatures", "ladder"), (Family.CART, Family.SUBSET, Family.HME)),
+    "moves": (Family.BART, Family.SUBSET),
+    "nu": (Family.BART, Family.SUBSET, Family.HME),
+    **dict.fromkeys(("interaction", "method", "scale"), (Family.SUBSET, Family.HME)),
 }
 
 _GROWN = "sums of trees have the built-in prior or that of a program, and options such as --box say what is known"

@@ -71,9 +71,12 @@ EarlyStoppingOption = Annotated[
 ]
 
 # The parameters of `HME` that are options of the same name.
-SETTINGS = ("depth", "branching", "expert", "ridge", "init", "n_init", "epochs", "early_stopping", "method")
+SETTINGS = (
+    *("depth", "branching", "expert", "ridge", "nu", "scale"),
+    *("method", "init", "n_init", "epochs", "early_stopping"),
+)
 # What only chains have.
-OF_CHAINS = ("chains", "draws", "warmup", "thin", "until_converged", "threads")
+OF_CHAINS = ("chains", "warmup", "thin", "temperatures", "ladder", "until_converged", "threads", "nu", "scale")
 
 
 def build(context: typer.Context) -> HME:
@@ -83,15 +86,20 @@ def build(context: typer.Context) -> HME:
     asked = context.params
     stated = {name: asked[name] for name in SETTINGS}
     stated |= {name: str(asked[name]) for name in ("expert", "init", "method")}
-    stated["ridge"] = number_or_word(asked["ridge"])
+    stated |= {name: number_or_word(asked[name]) for name in ("ridge", "scale")}
     if stated["method"] == "auto":
-        del stated["method"]
+        # Only chains leave a run that can be resumed.
+        stated["method"] = "gibbs" if asked["resume"] else "em"
     model = HME(**stated)
-    for name in OF_CHAINS:
-        if name == "draws" and model.method == "variational":
-            continue
-        if model.method not in BY_CHAINS and given(context, name):
-            raise InputError(f"{option(name)}: --method {model.method} has no chains; leave {option(name)} out")
+    refused = {
+        "has no chains": () if model.method in BY_CHAINS else OF_CHAINS,
+        "ends with one tree": () if model.method in (*BY_CHAINS, "variational") else ("draws",),
+        "makes no epochs": ("epochs", "n_init") if model.method in BY_CHAINS else (),
+    }
+    for why, names in refused.items():
+        for name in names:
+            if given(context, name):
+                raise InputError(f"{option(name)}: --method {model.method} {why}; leave {option(name)} out")
     return model
 
 

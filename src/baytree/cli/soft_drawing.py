@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 from rich.console import RenderableType
 from rich.text import Text
 
+from ..hme.model import BY_CHAINS
 from ..words import counted
-from .drawing import diagnostic_table, draws_line, fit_title, heading, indented, remarks, verdict
+from .drawing import diagnostic_table, draws_line, fit_title, heading, indented, remarks, tempered_lines, verdict
 
 if TYPE_CHECKING:
     from ..hme.posterior import HMEPosterior
@@ -21,6 +22,7 @@ def draw(posterior: HMEPosterior) -> list[RenderableType]:
     return [
         fit_title(summary),
         draws_line(summary),
+        *tempered_lines(summary),
         model_line(summary),
         *tree_picture(summary),
         *(agreement(summary) if summary.has_chains else [Text(""), verdict(summary)]),
@@ -31,9 +33,11 @@ def model_line(summary: HMESummary) -> Text:
     """What the tree is made of."""
     model = summary.model
     size = counted(model["branching"] ** model["depth"], "leaf", "leaves")
+    has_noise = model["method"] in BY_CHAINS and summary.task == "regression"
+    noise = f"; noise nu = {model['nu']:g}, scale = {model['scale']}" if has_noise else ""
     return Text(
         f"Model: a soft tree of depth {model['depth']} with {model['branching']} branches, {size} with "
-        f"{model['expert']} experts; ridge {model['ridge']:g}"
+        f"{model['expert']} experts; ridge {model['ridge']:g}{noise}"
     )
 
 
@@ -43,7 +47,7 @@ def tree_picture(summary: HMESummary) -> list[RenderableType]:
     picture = Text(tree)
     picture.highlight_regex(r"[├└│─]+", "dim")
     picture.highlight_regex(r"leaf \d+", "bold")
-    title = "The draw of highest posterior density" if summary.has_chains else "The tree"
+    title = "The tree" if summary.chains * summary.draws == 1 else "The draw of highest posterior density"
     return [heading(title), Text(gates), indented(picture)]
 
 

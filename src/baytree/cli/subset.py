@@ -65,7 +65,9 @@ NoInterceptOption = Annotated[
 ]
 ScaleOption = Annotated[
     str,
-    typer.Option(metavar="auto|NUMBER", help="Of subset: a guess at the variance of the noise.", rich_help_panel=MODEL),
+    typer.Option(
+        metavar="auto|NUMBER", help="Of subset and hme: a guess at the variance of the noise.", rich_help_panel=MODEL
+    ),
 ]
 # The parameters of a command that describe a model.
 SETTINGS = ("model_prior", "coefficients", "always", "heredity", "no_intercept", "nu", "scale", "method", "moves")

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from ..errors import InputError
 from ..subset.design import LinearDesign
 from ..words import counted
-from . import em, online, start, variational
+from . import em, online, variational
+from .beginnings import beginnings
 from .factors import Prior
 from .inputs import Inputs
 from .model import HME, TrainingRows
-from .numeric import Array, floating, index, is_foreign, namespace, to_kind_of, to_numpy
+from .numeric import Array, floating, index, is_foreign, namespace, to_kind_of
 from .soft_tree import SoftTree
 from .variational import MeanField
 
@@ -142,35 +142,6 @@ BY_METHOD: dict[str, Callable[[HME, TrainingRows, Inputs, np.random.Generator], 
 
 # The methods that are written within the array API.
 ON_ANY_ARRAYS = ("em", "em2", "variational")
-
-
-def beginnings(model: HME, rows: TrainingRows, inputs: Inputs, generator: np.random.Generator) -> Iterator[SoftTree]:
-    """The trees at which a fit begins: several random ones, or one from the splits of a decision tree."""
-    if model.init == "random" or model.depth == 0:
-        for _ in range(model.n_init):
-            yield start.random_tree(model.expert, *rows, model.depth, model.branching, generator)
-        return
-    if isinstance(model.init, start.Splits):
-        levels = model.init.standard(inputs)
-    else:
-        levels = start.splits_of(_hard_tree(model, rows, generator), model.depth)
-    yield start.tree_from_splits(model.expert, *rows, levels)
-
-
-def _hard_tree(model: HME, rows: TrainingRows, generator: np.random.Generator) -> Any:
-    """A decision tree of scikit-learn for the same rows."""
-    from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
-
-    X, Y, weight = (to_numpy(each) for each in rows)
-    options = {
-        "max_depth": model.depth,
-        # A leaf has at least the weight of five rows.
-        "min_weight_fraction_leaf": min(5 / float(weight.sum()), 0.4),
-        "random_state": int(generator.integers(2**31)),
-    }
-    if model.expert in ("logistic", "multinomial"):
-        return DecisionTreeClassifier(**options).fit(X[:, :-1], Y.argmax(axis=1), sample_weight=weight)
-    return DecisionTreeRegressor(**options).fit(X[:, :-1], Y, sample_weight=weight)
 
 
 def _some(rows: TrainingRows, which: np.ndarray) -> TrainingRows:

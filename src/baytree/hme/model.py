@@ -8,23 +8,30 @@ from typing import Any
 
 import numpy as np
 
+from .. import _core
 from ..errors import InputError, is_number, require_whole, unknown_choice
 from ..subset.design import LinearDesign, LinearSchema
 from ..subset.model import require_linear
 from ..subset.standard import left_out
+from ..tempering import Tempering
+from . import gibbs
 from .calibration import Calibration
 from .inputs import Inputs
 from .layout import Layout
 from .outputs import OF_CLASSES, OF_NUMBERS, Outputs
 from .start import Splits
 
-METHODS = ("em", "em2", "online", "variational")
+METHODS = ("em", "em2", "online", "gibbs", "variational")
 # The methods of which chains draw.
-BY_CHAINS: tuple[str, ...] = ()
+BY_CHAINS = ("gibbs",)
 INITS = ("auto", "cart", "random")
 MOST_LEAVES = 4096
+# λ of the noise's prior where none is given, as a share of the response's variance: most of it may be explained.
+NOISE = 0.03
 # The penalty where none is given. Logit models of few rows are undecided without a strong one.
 RIDGE = {"regression": 0.1, "classification": 5.0}
+
+NO_TEMPERING = Tempering()
 
 TrainingRows = tuple[np.ndarray, np.ndarray, np.ndarray]
 
@@ -39,17 +46,19 @@ class HME:
         Levels of gates, and children of each.
     expert : {"auto", "linear", "constant", "poisson", "gamma", "logistic", "multinomial"}
         The models at the leaves; by itself linear ones for numbers and multinomial ones for classes.
-    method : {"em", "em2", "online", "variational"}
+    method : {"em", "em2", "online", "gibbs", "variational"}
         EM with gates by IRLS, whose penalised likelihood never falls; EM with gates by least squares on ln h, which is
-        quicker; one row at a time by recursive least squares; or a mean field, which bounds the
-        evidence, shuts branches that nothing needs and gives draws, for linear, constant and class experts.
+        quicker; one row at a time by recursive least squares; chains that draw the posterior, with Pólya–Gamma
+        variables for the gates; or a mean field, which bounds the evidence, shuts branches that nothing needs and gives
+        draws. The last two are for linear, constant and class experts.
     init : {"auto", "cart", "random"} or a fitted decision tree
-        Where EM begins: at the splits of a decision tree, made soft, or at random ones; by itself at a tree where the
-        response is a number. A tree of scikit-learn on the same columns may be given.
+        Where a fit begins: at the splits of a decision tree, made soft, or at random ones; by itself at a tree where
+        the response is a number, but each chain at random. A tree of scikit-learn on the same columns may be given.
     ridge : float or "auto"
-        The penalty on coefficients of columns in standard units; by itself 0.1 for numbers and 5 for classes. Of a
-        mean field, the prior precision of linear experts' coefficients in units of the noise; those of logit models
-        are learned.
+        The penalty on coefficients of columns in standard units; by itself 0.1 for numbers and 5 for classes. Of
+        chains, coefficients are normal around 0 with variance 1/ridge, those of linear and constant experts in units of
+        their σ². Of a mean field, the prior precision of linear experts' coefficients in units of the noise; those of
+        logit models are learned.
     epochs : int
         The most passes over the rows.
     tol : float
@@ -64,6 +73,9 @@ class HME:
         Random beginnings, of which the best end counts.
     decay : float
         λ of the recursions, at most 1.
+    nu, scale : float, or "auto"
+        Of chains: the prior σ² ~ νλ/χ²_ν of the variance of linear and constant experts; λ is 3% of the response's
+        variance unless it is given.
 
     References
     ----------
@@ -84,6 +96,8 @@ class HME:
     n_iter_no_change: int = 5
     n_init: int = 1
     decay: float = 0.999
+    nu: float = 3.0
+    scale: float | str = "auto"
     calibration: Calibration | None = None
 
     def __post_init__(self) -> None:
@@ -99,17 +113,16 @@ class HME:
             raise unknown_choice("expert", self.expert, experts)
         if self.method not in METHODS:
             raise unknown_choice("method", self.method, METHODS)
-        if self.method == "variational" and self.expert in ("poisson", "gamma"):
-            raise InputError(f"method='variational' is not for {self.expert} experts; choose 'em'")
-        if self.method == "variational" and (self.early_stopping or self.ridge == 0):
-            named = "early_stopping" if self.early_stopping else "ridge=0"
-            raise InputError(f"{named}: a mean field learns from all rows, under a prior; leave it out or choose 'em'")
         self._check_init()
         if not isinstance(self.early_stopping, (bool, np.bool_)):
             raise InputError(f"early_stopping={self.early_stopping!r}: choose True or False")
         object.__setattr__(self, "early_stopping", bool(self.early_stopping))
+        self._check_method()
         if self.ridge != "auto":
             self._require_number("ridge", 0 <= _number(self.ridge) < np.inf, "0 or more, or 'auto'")
+        if self.scale != "auto":
+            self._require_number("scale", 0 < _number(self.scale) < np.inf, "a positive number, or 'auto'")
+        self._require_number("nu", 0.1 <= _number(self.nu) < np.inf, "0.1 or more")
         self._require_number("tol", 0 <= _number(self.tol) < np.inf, "0 or more")
         self._require_number(
             "validation_fraction", 0 < _number(self.validation_fraction) < 1, "a share between 0 and 1"
@@ -120,6 +133,17 @@ class HME:
         if not valid:
             raise InputError(f"{name}={getattr(self, name)!r}: choose {choices}")
         object.__setattr__(self, name, float(getattr(self, name)))
+
+    def _check_method(self) -> None:
+        """Raise InputError where the method and other choices do not go together."""
+        if self.method not in ("gibbs", "variational"):
+            return
+        if self.expert in ("poisson", "gamma"):
+            raise InputError(f"method={self.method!r} is not for {self.expert} experts; choose 'em'")
+        if self.early_stopping or self.ridge == 0:
+            named = "early_stopping" if self.early_stopping else "ridge=0"
+            what = "a mean field learns" if self.method == "variational" else "chains learn"
+            raise InputError(f"{named}: {what} from all rows, under a prior; leave it out or choose 'em'")
 
     def _check_init(self) -> None:
         if isinstance(self.init, str) and self.init not in INITS:
@@ -147,9 +171,12 @@ class HME:
         expert = expert if self.expert == "auto" else self.expert
         if expert not in choices:
             raise InputError(f"expert={expert!r} is not for a {task}; choose from: auto, {', '.join(choices)}")
+        if self.method in BY_CHAINS and design.weight is not None:
+            raise InputError(f"method={self.method!r} takes no weights; choose 'em', or repeat the rows")
         init = self.init
         if init == "auto":
-            init = "cart" if task == "regression" and self.branching == 2 else "random"
+            at_a_tree = task == "regression" and self.branching == 2 and self.method not in BY_CHAINS
+            init = "cart" if at_a_tree else "random"
         found = self.calibration or Calibration.of(design, expert)
         ridge = RIDGE[task] if self.ridge == "auto" else self.ridge
         return replace(self, expert=expert, init=init, ridge=ridge, calibration=found)
@@ -176,6 +203,12 @@ class HME:
         found = self.calibrated
         return Layout(self.depth, self.branching, len(found.kept) + 1, len(found.output_centre), self.expert)
 
+    @property
+    def noise_scale(self) -> np.ndarray:
+        """λ of each output, in standard units."""
+        scale = np.array(self.calibrated.output_scale)
+        return np.full_like(scale, NOISE) if self.scale == "auto" else float(self.scale) / scale**2
+
     def rows(self, design: LinearDesign) -> TrainingRows:
         """Inputs, outputs and weights of a design."""
         weight = np.ones(design.rows) if design.weight is None else design.weight
@@ -185,6 +218,26 @@ class HME:
         """What a person should know before the fit."""
         kept = set(self.calibrated.kept)
         return left_out([unit.name for unit in design.units if not kept.intersection(range(unit.begin, unit.end))])
+
+    # ---- what a run asks of a model -------------------------------------------------------------------------------
+
+    def chains(
+        self, design: LinearDesign, seed: int, chains: int, tempering: Tempering = NO_TEMPERING
+    ) -> list[_core.HMEChain]:
+        """Chains at their first states. They share the rows."""
+        return gibbs.chains_of(self, design, seed, chains, tempering)
+
+    def take(self, chain: _core.HMEChain) -> dict[str, np.ndarray]:
+        """What a chain recorded since the last time."""
+        return chain.take()
+
+    def state_of(self, chain: _core.HMEChain) -> dict[str, Any]:
+        """Where a chain is, so that it can go on from there to the bit, as JSON-safe values."""
+        return gibbs.state_of(chain)
+
+    def restore(self, chain: _core.HMEChain, state: Mapping[str, Any]) -> None:
+        """Put a chain where `state_of` found it."""
+        gibbs.restore(chain, state)
 
     def upgraded(self, state: dict[str, Any]) -> dict[str, Any]:
         """The state of a chain as this version writes it."""

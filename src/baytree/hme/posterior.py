@@ -16,6 +16,7 @@ from ..plan import Plan
 from ..sampled import Part, Sampled, blocks_of
 from ..storage import ModelReader
 from ..subset.design import LinearDesign, LinearSchema
+from ..tempering import Swaps
 from .em import penalty
 from .expert_words import ExpertWords, expert_words
 from .fitting import Fitted, fit, prior_of
@@ -29,7 +30,12 @@ from .sem import Problem, error_bars, to_mode
 from .soft_tree import SoftTree
 from .summary import HMESummary, summarise
 
-OF_DRAWS = ("log_likelihood", "log_prior")
+RUNGS = "rung_log_likelihood"
+ARRAYS = (*PARAMETERS, "log_likelihood", "log_prior", RUNGS)
+OPTIONAL = ("variance", RUNGS)
+# What the state of a chain says, and of a fit without chains.
+STATE = {"rungs", "position", "warmed", "drawn", "toward"}
+WENT = ("objective", "held_out", "epochs", "converged")
 # The streams of draws from a mean field and around a mode, beside the seed.
 OF_FIELD, OF_MODE = 1, 2
 
@@ -61,6 +67,8 @@ class HMEPosterior(Sampled):
     log_likelihood, log_prior : numpy.ndarray
         log P(y | x) of the training rows, of outputs in standard units, and the log prior or minus the penalty, of
         each draw.
+    rung_log_likelihood : numpy.ndarray or None
+        Of tempered chains, log P(y | decisions) of every rung, shape (chains, draws, rungs).
     states : tuple of dict
         Where each chain stopped, so that it can go on; of methods without chains, how the fit went.
     watched, recorded
@@ -75,12 +83,13 @@ class HMEPosterior(Sampled):
     variance: np.ndarray | None
     log_likelihood: np.ndarray
     log_prior: np.ndarray
+    rung_log_likelihood: np.ndarray | None
     states: tuple[dict[str, Any], ...]
     watched: Rows | None = None
     recorded: Diagnostics | None = None
 
     def __repr__(self) -> str:
-        size = f"{self.chains} chains × {self.draws:,} draws" if self.draws > 1 else "one tree"
+        size = f"{self.chains} chains × {self.draws:,} draws" if self.chains * self.draws > 1 else "one tree"
         return f"<HMEPosterior by {self.model.method}: {size}, response {self.schema.response.name!r}>"
 
     @property
@@ -235,6 +244,12 @@ class HMEPosterior(Sampled):
         """Whether the draws come from chains, which can go on."""
         return self.model.method in BY_CHAINS
 
+    def swaps(self) -> Swaps | None:
+        """How tempered chains exchanged their trees; None where chains are not tempered."""
+        if self.plan.temperatures == 1 or not self.has_chains:
+            return None
+        return Swaps.of([state["position"] for state in self.states])
+
     @property
     def objective(self) -> tuple[float, ...]:
         """What a method without chains maximised, before each epoch and at the end; of chains nothing."""
@@ -283,11 +298,9 @@ class HMEPosterior(Sampled):
 
     def part(self, chain: int, begin: int, end: int) -> Part:
         """Draws begin … end of one chain."""
-        return {
-            name: getattr(self, name)[chain, begin:end]
-            for name in (*PARAMETERS, *OF_DRAWS)
-            if getattr(self, name) is not None
-        }
+        there = [name for name in ARRAYS if getattr(self, name) is not None]
+        part = {name: getattr(self, name)[chain, begin:end] for name in there}
+        return part | ({RUNGS: part[RUNGS].ravel()} if RUNGS in part else {})
 
     @classmethod
     def from_parts(
@@ -303,22 +316,26 @@ class HMEPosterior(Sampled):
         """Put together what the chains recorded, `parts[chain]` being its blocks in order; this empties them."""
         arrays: dict[str, Any] = {
             name: np.stack([np.concatenate([part.pop(name) for part in chain]) for chain in parts])
-            for name in (*PARAMETERS, *OF_DRAWS)
+            for name in ARRAYS
             if name in parts[0][0]
         }
-        arrays.setdefault("variance", None)
+        arrays = dict.fromkeys(OPTIONAL) | arrays
+        if (rungs := arrays[RUNGS]) is not None:
+            arrays[RUNGS] = rungs.reshape(*arrays["log_likelihood"].shape, -1)
         return cls(model, schema, plan, **arrays, states=tuple(states), watched=watched, recorded=recorded)
 
     @staticmethod
     def read_parts(reader: ModelReader, chain: int, plan: Plan) -> list[Part]:
         """The blocks of draws of one chain in a model file."""
-        names = [name for name in (*PARAMETERS, *OF_DRAWS) if name != "variance"]
-        return blocks_of(reader, chain, names, optional=("variance",))
+        return blocks_of(reader, chain, [name for name in ARRAYS if name not in OPTIONAL], OPTIONAL)
 
     def check(self) -> HMEPosterior:
         """Raise InputError where the parts do not belong together; gives the posterior itself."""
         if not self.plan.chains == self.chains == len(self.states):
             raise InputError("draws or states are missing")
+        needed = STATE if self.has_chains else set(WENT)
+        if any(not needed <= state.keys() for state in self.states):
+            raise InputError("the state of a chain is incomplete")
         self.model.calibrated.check(self.schema)
         for name, size in self.model.layout.sizes().items():
             values = getattr(self, name)
@@ -326,8 +343,11 @@ class HMEPosterior(Sampled):
                 raise InputError(f"the {name} of the draws are damaged")
         if self.variance is not None and not (self.variance > 0).all():
             raise InputError("a variance is not positive")
-        if self.log_prior.shape != self.log_likelihood.shape:
-            raise InputError("draws are missing")
+        if (self.variance is None) != (self.model.layout.variance is None):
+            raise InputError("the variances do not belong to these experts")
+        for values in (self.log_likelihood, self.log_prior):
+            if values.shape != self.log_likelihood.shape or not np.isfinite(values).all():
+                raise InputError("the log-likelihoods or log priors of the draws are damaged")
         self._check_centre()
         return self
 
@@ -398,7 +418,7 @@ def _recorded(model: HME, found: Fitted, rows: TrainingRows) -> tuple[Part, dict
     """What a method found, as a chain of one draw would have recorded it, and how it went."""
     tree = found.tree.to_numpy()
     part = _part_of(model, [tree], [-penalty(tree, float(model.ridge))], rows)
-    return part, {name: getattr(found, name) for name in ("objective", "held_out", "epochs", "converged")}
+    return part, {name: getattr(found, name) for name in WENT}
 
 
 def _centre(model: HME, tree: SoftTree) -> dict[str, list[float]]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..bart_summary import table_of
 from ..diagnostics import Diagnostics
+from ..summary import Tempered
 from ..verdict import Remedy, advice, verdict
 from ..words import counted
 from .expert_words import ExpertWords
@@ -18,8 +19,9 @@ if TYPE_CHECKING:
 SPELT = {
     "em": "EM",
     "em2": "EM with gates by least squares",
-    "online": "recursive least squares",
-    "variational": "mean field",
+    "online": "Recursive least squares",
+    "gibbs": "Gibbs sampling",
+    "variational": "The mean field",
 }
 
 
@@ -31,6 +33,8 @@ class HMESummary:
     ----------
     response, task, rows, columns, chains, draws, warmup, thin, seed, model, diagnostics, remedies
         As of a `baytree.summary.Summary`.
+    tempered : Tempered or None
+        How tempering went.
     has_chains : bool
         Whether the draws come from chains.
     epochs : int
@@ -59,6 +63,7 @@ class HMESummary:
     model: dict[str, Any]
     diagnostics: Diagnostics
     remedies: tuple[Remedy, ...]
+    tempered: Tempered | None
     has_chains: bool
     epochs: int
     converged: bool
@@ -94,6 +99,7 @@ class HMESummary:
         plain = {name: getattr(self, name) for name in self.__dataclass_fields__ if name not in ("gates", "experts")}
         return plain | {
             "model": {name: value for name, value in self.model.items() if name != "calibration"},
+            "tempered": None if self.tempered is None else asdict(self.tempered),
             "diagnostics": asdict(self.diagnostics),
             "remedies": [remedy._asdict() for remedy in self.remedies],
             "gates": self.gates.to_dict(),
@@ -109,6 +115,7 @@ class HMESummary:
             [
                 f"{counted(self.chains, 'chain')} × {counted(self.draws, 'draw')} "
                 f"(warmup {self.warmup:,}, thin {self.thin}, seed {self.seed})",
+                *([] if self.tempered is None else [str(self.tempered)]),
                 "",
                 *table_of(self.diagnostics),
             ]
@@ -130,8 +137,8 @@ class HMESummary:
 
 def summarise(posterior: HMEPosterior) -> HMESummary:
     """What `HMEPosterior.summary` promises."""
-    plan, found = posterior.plan, posterior.diagnostics()
-    remedies = advice(found, warmup=plan.warmup, draws=posterior.draws, temperatures=None)
+    plan, found, swaps = posterior.plan, posterior.diagnostics(), posterior.swaps()
+    remedies = advice(found, warmup=plan.warmup, draws=posterior.draws, temperatures=plan.temperatures)
     return HMESummary(
         response=posterior.schema.response.name,
         task=posterior.schema.response.task,
@@ -145,6 +152,7 @@ def summarise(posterior: HMEPosterior) -> HMESummary:
         model=posterior.model.to_dict(),
         diagnostics=found,
         remedies=remedies if posterior.has_chains else (),
+        tempered=None if swaps is None else Tempered.of(plan, swaps),
         has_chains=posterior.has_chains,
         epochs=posterior.epochs,
         converged=posterior.converged,
