@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -15,11 +14,10 @@ from .errors import InputError, require_prob, require_whole, seed_of, unknown_ch
 from .estimators import Estimator
 from .hme import markov_em
 from .hme.em import Settings
-from .hme.fitting import beginnings
 from .hme.inputs import Inputs
-from .hme.markov_inference import MOST_STATES, DecisionPath, Decisions, Inference
+from .hme.markov_inference import DecisionPath, Decisions, Inference, is_exact
 from .hme.markov_plots import decisions_over_time
-from .hme.markov_start import from_stretches, with_memory
+from .hme.markov_start import markov_beginnings
 from .hme.markov_tree import MarkovTree
 from .hme.mixture_quantiles import quantile
 from .hme.model import HME, RIDGE
@@ -32,7 +30,6 @@ from .tables import table_of
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-METHODS = ("auto", "exact", "mean_field")
 INITS = ("stretches", "cart", "random")
 KINDS = ("mean", "sd", "predictive_interval")
 
@@ -123,11 +120,12 @@ class _HMDT(Estimator):
         self.outputs_ = Outputs.of(of_seen, model.expert)
         inputs = self.inputs_.of_matrix(design.matrix)
         sequences = Sequences(inputs, self.outputs_.matrix(design), was_seen, given.begin)
-        exact = self._resolve_method(model) == "exact"
+        exact = is_exact(str(self.method), model.depth, model.branching)
         settings = Settings(ridge=float(model.ridge), epochs=int(model.epochs), tolerance=float(model.tol))
+        generator = np.random.default_rng(seed_of(self._seed()))
         fits = [
             markov_em.fit(begin, sequences, settings, exact, self._threads())
-            for begin in self._beginnings(model, sequences, np.random.default_rng(seed_of(self._seed())))
+            for begin in markov_beginnings(model, self._by_stretches, sequences, self.inputs_, generator)
         ]
         best = max(fits, key=lambda fit: fit.objective[-1])
         self.method_ = "exact" if exact else "mean_field"
@@ -145,32 +143,15 @@ class _HMDT(Estimator):
         require_whole("depth", self.depth, 1)
         if self.expert not in self._experts:
             raise unknown_choice("expert", self.expert, self._experts)
-        if self.method not in METHODS:
-            raise unknown_choice("method", self.method, METHODS)
         if isinstance(self.init, str) and self.init not in INITS:
             raise unknown_choice("init", self.init, (*INITS, "a fitted decision tree"))
         shared = ("depth", "branching", "expert", "ridge", "epochs", "tol", "n_init")
-        init = "random" if isinstance(self.init, str) and self.init == "stretches" else self.init
+        init = "random" if self._by_stretches else self.init
         return HME(**{name: getattr(self, name) for name in shared}, init=init)
 
-    def _resolve_method(self, model: HME) -> str:
-        nodes = (model.leaves - 1) // (int(model.branching) - 1)
-        fits = nodes * np.log(model.branching) <= np.log(MOST_STATES) + 1e-9
-        if self.method == "exact" and not fits:
-            raise InputError(
-                f"method='exact': {nodes} nodes of {model.branching} branches have {model.branching}^{nodes} joint "
-                f"states, more than {MOST_STATES:,}; choose 'mean_field', or a smaller depth"
-            )
-        return ("exact" if fits else "mean_field") if self.method == "auto" else str(self.method)
-
-    def _beginnings(self, model: HME, sequences: Sequences, generator: np.random.Generator) -> Iterator[MarkovTree]:
-        if isinstance(self.init, str) and self.init == "stretches":
-            for _ in range(int(self.n_init)):
-                yield from_stretches(model.expert, sequences, int(model.depth), int(model.branching), generator)
-            return
-        rows = sequences.X[sequences.seen], sequences.Y[sequences.seen], np.ones(int(sequences.seen.sum()))
-        for soft in beginnings(model, rows, self.inputs_, generator):
-            yield with_memory(soft)
+    @property
+    def _by_stretches(self) -> bool:
+        return isinstance(self.init, str) and self.init == "stretches"
 
     def _threads(self) -> int:
         return 1 if self.n_jobs is None else effective_n_jobs(self.n_jobs)
@@ -184,7 +165,7 @@ class _HMDT(Estimator):
         """Keep what the design says about the response."""
         raise NotImplementedError
 
-    def _indicators(self, y: Any) -> tuple[np.ndarray, np.ndarray]:
+    def _responses(self, y: Any) -> tuple[np.ndarray, np.ndarray]:
         """Responses as numbers, shape (rows, outputs), and which were seen."""
         raise NotImplementedError
 
@@ -199,7 +180,7 @@ class _HMDT(Estimator):
         if given.y is None:
             values, was_seen = np.ones((len(inputs), width)), np.zeros(len(inputs), dtype=bool)
         else:
-            values, was_seen = self._indicators(given.y)
+            values, was_seen = self._responses(given.y)
         if values.shape != (len(inputs), width):
             raise InputError(
                 f"y has {values.shape[0]:,} rows of {values.shape[1]} and X {len(inputs):,}; give {width} for each row"
@@ -359,7 +340,7 @@ class HMDTRegressor(RegressorMixin, _HMDT):
     def _describe(self, design: LinearDesign) -> None:
         self._one_output = design.y.ndim == 1
 
-    def _indicators(self, y: Any) -> tuple[np.ndarray, np.ndarray]:
+    def _responses(self, y: Any) -> tuple[np.ndarray, np.ndarray]:
         columns = [y] if self._one_output else list(np.asarray(y).T)
         cells = [cells_of("y", plain_array("y", response_vector(column))) for column in columns]
         for each in cells:
@@ -482,7 +463,7 @@ class HMDTClassifier(ClassifierMixin, _HMDT):
     def _describe(self, design: LinearDesign) -> None:
         self.classes_: np.ndarray = np.asarray(design.classes)
 
-    def _indicators(self, y: Any) -> tuple[np.ndarray, np.ndarray]:
+    def _responses(self, y: Any) -> tuple[np.ndarray, np.ndarray]:
         labels = plain_array("y", response_vector(y))
         was_seen = ~cells_of("y", labels).missing
         return indicators_of(np.where(was_seen, labels, self.classes_[0]), self.classes_), was_seen

@@ -6,16 +6,40 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..errors import InputError, unknown_choice
 from .markov_field import MeanField, projected_filter
 from .markov_tree import Ahead, MarkovTree, best_path, filtered, smoothed
 from .numeric import Array
 from .sequences import Sequences
 from .soft_tree import SoftTree
 
+METHODS = ("auto", "exact", "mean_field")
 # The most joint states over which sums are exact.
 MOST_STATES = 4096
 # Sweeps of a mean field that nobody waits for.
 SWEEPS = 200
+
+
+def is_exact(method: str, depth: int, branching: int) -> bool:
+    """Whether a method takes exact sums over the decisions of a tree of this shape.
+
+    Parameters
+    ----------
+    method : {"auto", "exact", "mean_field"}
+        What was asked for.
+    depth, branching : int
+        The tree's.
+    """
+    if method not in METHODS:
+        raise unknown_choice("method", method, METHODS)
+    nodes = (branching**depth - 1) // (branching - 1)
+    possible = branching**nodes <= MOST_STATES
+    if method == "exact" and not possible:
+        raise InputError(
+            f"method='exact': {nodes} nodes of {branching} branches have {branching}^{nodes} joint states, more than "
+            f"{MOST_STATES:,}; choose 'mean_field', or a smaller depth"
+        )
+    return possible and method != "mean_field"
 
 
 @dataclass(frozen=True)

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
 
 from .experts import Experts, first_experts
+from .fitting import beginnings
+from .inputs import Inputs
 from .markov_tree import MarkovTree
+from .model import HME
 from .sequences import Sequences
 from .soft_tree import SoftTree
 
@@ -30,6 +34,33 @@ def with_memory(soft: SoftTree) -> MarkovTree:
     stay = LOYALTY * np.eye(soft.branching)
     before = level + (stay[:-1] - stay[-1:])  # the last branch has scores 0
     return MarkovTree(np.concatenate([gates[:, :, :-1], before, level], axis=2), soft.experts)
+
+
+def markov_beginnings(
+    model: HME, stretches: bool, sequences: Sequences, inputs: Inputs, generator: np.random.Generator
+) -> Iterator[MarkovTree]:
+    """The trees at which EM begins.
+
+    Parameters
+    ----------
+    model : HME
+        A mixture without memory of the same shape, resolved.
+    stretches : bool
+        Whether experts come first, each from a stretch of time, or gates, where the mixture begins with them.
+    sequences : Sequences
+        The rows.
+    inputs : Inputs
+        How rows of the table became inputs.
+    generator : numpy.random.Generator
+        Of what is random.
+    """
+    if stretches:
+        for _ in range(model.n_init):
+            yield from_stretches(model.expert, sequences, model.depth, model.branching, generator)
+        return
+    rows = sequences.X[sequences.seen], sequences.Y[sequences.seen], np.ones(int(sequences.seen.sum()))
+    for soft in beginnings(model, rows, inputs, generator):
+        yield with_memory(soft)
 
 
 def from_stretches(
