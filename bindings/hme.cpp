@@ -85,32 +85,23 @@ void bind_hme(nb::module_& module) {
             self.rungs_moved();
           },
           nb::arg("gates").noconvert(), nb::arg("coefficients").noconvert(), nb::arg("variance").noconvert())
-      .def("take",
-           [](Bound& self) {
-             hme::Draws draws = self.take();
-             nb::dict out;
-             const std::size_t rows = draws.log_mixture.size();
-             const hme::Problem& problem = self.cold().problem();
-             const auto put = [&](const char* name, std::vector<double> values, std::size_t numbers) {
-               out[name] = to_numpy(std::move(values)).attr("reshape")(rows, numbers);
-             };
-             put("gates", std::move(draws.parameters.gates), problem.gate_numbers());
-             put("coefficients", std::move(draws.parameters.coefficients), problem.expert_numbers());
-             if (!problem.for_classes()) put("variance", std::move(draws.parameters.variance), problem.variances());
-             out["log_likelihood"] = to_numpy(std::move(draws.log_mixture));
-             out["log_prior"] = to_numpy(std::move(draws.log_prior));
-             if (self.size() > 1) out["rung_log_likelihood"] = to_numpy(std::move(draws.rung_log_likelihood));
-             return out;
-           })
-      .def(
-          "rung_position", [](Bound& self, std::size_t rung) { return self.rung(rung).position(); }, nb::arg("rung") = 0)
-      .def(
-          "restore_rung",
-          [](Bound& self, std::size_t rung, const hme::Position& position) {
-            self.rung(rung).restore(position);
-            self.rungs_moved();
-          },
-          nb::arg("rung"), nb::arg("position"));
+      .def("take", [](Bound& self) {
+        hme::Draws draws = self.take();
+        nb::dict out;
+        const std::size_t rows = draws.log_mixture.size();
+        const hme::Problem& problem = self.cold().problem();
+        const auto put = [&](const char* name, std::vector<double> values, std::size_t numbers) {
+          out[name] = to_numpy(std::move(values)).attr("reshape")(rows, numbers);
+        };
+        put("gates", std::move(draws.parameters.gates), problem.gate_numbers());
+        put("coefficients", std::move(draws.parameters.coefficients), problem.expert_numbers());
+        if (!problem.for_classes()) put("variance", std::move(draws.parameters.variance), problem.variances());
+        out["log_likelihood"] = to_numpy(std::move(draws.log_mixture));
+        out["log_prior"] = to_numpy(std::move(draws.log_prior));
+        if (self.size() > 1) out["rung_log_likelihood"] = to_numpy(std::move(draws.rung_log_likelihood));
+        return out;
+      });
+  bind_rung_positions(bound);
   bind_tempered_steps(bound);
 }
 

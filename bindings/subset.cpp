@@ -96,28 +96,19 @@ void bind_subset(nb::module_& module) {
       .def_prop_ro("accepted", [](Bound& self) { return self.cold().accepted(); })
       .def(
           "model", [](Bound& self, std::size_t rung) { return self.rung(rung).model(); }, nb::arg("rung") = 0)
-      .def("take",
-           [](Bound& self) {
-             subset::Draws draws = self.take();
-             nb::dict out;
-             out["unit"] = to_numpy(std::move(draws.unit));
-             out["begin"] = to_numpy(std::move(draws.begin));
-             out["model"] = to_numpy(std::move(draws.state));
-             out["log_likelihood"] = to_numpy(std::move(draws.log_likelihood));
-             out["log_prior"] = to_numpy(std::move(draws.log_prior));
-             give_coefficients(out, std::move(draws.mean), std::move(draws.given));
-             if (self.size() > 1) out["rung_log_likelihood"] = to_numpy(std::move(draws.rung_log_likelihood));
-             return out;
-           })
-      .def(
-          "rung_position", [](Bound& self, std::size_t rung) { return self.rung(rung).position(); }, nb::arg("rung") = 0)
-      .def(
-          "restore_rung",
-          [](Bound& self, std::size_t rung, const subset::Position& position) {
-            self.rung(rung).restore(position);
-            self.rungs_moved();
-          },
-          nb::arg("rung"), nb::arg("position"));
+      .def("take", [](Bound& self) {
+        subset::Draws draws = self.take();
+        nb::dict out;
+        out["unit"] = to_numpy(std::move(draws.unit));
+        out["begin"] = to_numpy(std::move(draws.begin));
+        out["model"] = to_numpy(std::move(draws.state));
+        out["log_likelihood"] = to_numpy(std::move(draws.log_likelihood));
+        out["log_prior"] = to_numpy(std::move(draws.log_prior));
+        give_coefficients(out, std::move(draws.mean), std::move(draws.given));
+        if (self.size() > 1) out["rung_log_likelihood"] = to_numpy(std::move(draws.rung_log_likelihood));
+        return out;
+      });
+  bind_rung_positions(bound);
   bind_tempered_steps(bound);
 
   module.def(

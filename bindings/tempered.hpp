@@ -22,4 +22,19 @@ void bind_tempered_steps(nb::class_<Bound>& bound) {
       .def("restore_position", [](Bound& self, const TemperingPosition& position) { self.restore(position); }, nb::arg("position"));
 }
 
+/// Where each rung is, of chains whose position is one record, and the way back.
+template <class Bound>
+void bind_rung_positions(nb::class_<Bound>& bound) {
+  using Position = decltype(std::declval<Bound&>().rung(0).position());
+  bound.def(
+           "rung_position", [](Bound& self, std::size_t rung) { return self.rung(rung).position(); }, nb::arg("rung") = 0)
+      .def(
+          "restore_rung",
+          [](Bound& self, std::size_t rung, const Position& position) {
+            self.rung(rung).restore(position);
+            self.rungs_moved();
+          },
+          nb::arg("rung"), nb::arg("position"));
+}
+
 }  // namespace baytree::python

@@ -163,6 +163,7 @@ void test_refusals() {
   CHECK(!not_restored([](auto&) {}));
   CHECK(not_restored([](auto& bad) { bad.leaf.pop_back(); }) && not_restored([](auto& bad) { bad.leaf[0] = 4; }));
   CHECK(not_restored([](auto& bad) { bad.parameters.gates.pop_back(); }) && not_restored([](auto& bad) { bad.parameters.gates[0] = nan; }));
+  CHECK(not_restored([](auto& bad) { bad.parameters.gates[0] = 1e60; }) && refuses(linear, [](Table& t) { t.inputs[0] = 1e60; }));
   CHECK(not_restored([](auto& bad) { bad.parameters.variance[0] = 0.0; }) && not_restored([](auto& bad) { bad.parameters.coefficients.push_back(0.0); }));
 }
 

@@ -15,12 +15,19 @@ namespace {
 constexpr std::size_t most_leaves = 1 << 16;
 constexpr double least_nu = 0.1;
 
+/// Beyond it products of inputs and coefficients might be no numbers, and draws would not end.
+constexpr double largest_number = 1e50;
+
+bool moderate(std::span<const double> values) {
+  return std::all_of(values.begin(), values.end(), [](double value) { return std::abs(value) <= largest_number; });
+}
+
 bool finite(std::span<const double> values) {
   return std::all_of(values.begin(), values.end(), [](double value) { return std::isfinite(value); });
 }
 
 void require_positive(double value, const char* name) {
-  if (!(value > 0.0 && value < infinity)) throw InputError(std::string(name) + " must be a positive number");
+  if (!(value > 0.0 && value <= largest_number)) throw InputError(std::string(name) + " must be a positive number, and at most 1e50");
 }
 
 /// Σ log N(value; 0, sd²).
@@ -42,7 +49,7 @@ void Problem::prepare() {
   rows = inputs.size() / columns;
   if (rows > std::numeric_limits<Row>::max()) throw InputError("inputs: there are too many rows");
   if (n_outputs < (for_classes() ? 2u : 1u) || outputs.size() != rows * n_outputs) throw InputError("outputs: give a row of outputs for each row of inputs");
-  if (!finite(inputs) || !finite(outputs)) throw InputError("inputs and outputs must be finite numbers");
+  if (!moderate(inputs) || !moderate(outputs)) throw InputError("inputs and outputs must be numbers of at most 1e50; give them in standard units");
   if (branching < 2) throw InputError("branching must be 2 or more");
   nodes = 0;
   leaves = 1;
@@ -106,7 +113,9 @@ void check(const Problem& problem, const Parameters& parameters) {
   const bool fits = parameters.gates.size() == problem.gate_numbers() && parameters.coefficients.size() == problem.expert_numbers() &&
                     parameters.variance.size() == problem.variances();
   if (!fits) throw InputError("parameters: they belong to another tree, or to other experts");
-  if (!finite(parameters.gates) || !finite(parameters.coefficients) || !finite(parameters.variance)) throw InputError("parameters must be finite numbers");
+  const bool usable = moderate(parameters.gates) && finite(parameters.coefficients) && finite(parameters.variance) &&
+                      (!problem.for_classes() || moderate(parameters.coefficients));
+  if (!usable) throw InputError("parameters must be finite numbers, and those of logit models at most 1e50");
   for (const double value : parameters.variance)
     if (!(value > 0.0)) throw InputError("parameters: variances must be positive");
 }

@@ -60,7 +60,7 @@ class Chain {
 
  private:
   void draw_gates();
-  /// Reads all rows: what the parameters say of each, and by `redraw` its leaf anew.
+  /// Reads all rows for what the parameters say of them; with `redraw` each has its leaf drawn anew.
   void read_rows(bool redraw);
   void gather_weights();
   void weigh_leaves(Row row);

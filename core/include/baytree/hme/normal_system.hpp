@@ -13,7 +13,6 @@ class NormalSystem {
  public:
   NormalSystem(std::size_t columns, std::size_t responses);
 
-  std::size_t columns() const { return columns_; }
   /// Forgets all rows. The ridge must be positive.
   void reset(double ridge);
   /// A row: w x x' and, for each response, its product times x.

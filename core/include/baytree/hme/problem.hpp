@@ -25,7 +25,7 @@ enum class ExpertKind {
 /// model of b − 1 rows of coefficients, each N(0, gate_sd²), the last branch having 0, decides where a row goes on. An expert for numbers has for each output
 /// coefficients N(0, σ² sd²) given its variance σ² ~ IG(ν/2, νλ/2); one for classes has coefficients N(0, sd²).
 struct Problem {
-  std::span<const double> inputs;   // rows × columns, of which the last are ones
+  std::span<const double> inputs;   // rows × columns, the last of which has ones
   std::span<const double> outputs;  // rows × outputs; of classes a 1 in the place of the class, else 0
   std::size_t columns = 0, n_outputs = 0;
   std::size_t depth = 1, branching = 2;
