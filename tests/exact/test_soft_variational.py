@@ -59,7 +59,7 @@ def test_a_wrong_step_is_seen_to_fall(family: str, monkeypatch: pytest.MonkeyPat
 
 def test_each_factor_by_itself_raises_the_bound() -> None:
     tree, (X, Y, weight) = begun("linear", 2, 2)
-    search = variational._Search(X, Y, weight, Settings(), None)
+    search = variational._Search(X, Y, weight, Settings())
     field = variational.first_field(tree)
     found, before = search.assess(field)
     better = search.improved(field, found)
@@ -312,8 +312,8 @@ def test_branches_that_are_needed_stay() -> None:
     tree, (X, Y, weight) = begun("linear", 1, 2, rows=200)
     found = fit(tree, X, Y, weight, Settings())
     assert found.field.live.all()
-    search = variational._Search(X, Y, weight, Settings(), None)
-    assert search.pruned(found.field) is None
+    search = variational._Search(X, Y, weight, Settings())
+    assert search.pruned(found.field) is found.field
     _, with_both = search.assess(found.field)
     _, with_one = search.assess(found.field.without(1, 0))
     assert with_one < with_both - 100

@@ -14,7 +14,6 @@ without it is higher.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -167,14 +166,7 @@ def improved(field: MeanField, found: Responsibilities, X: Array, Y: Array, weig
     return replace(field, gates=gates, experts=experts)
 
 
-def fit(
-    tree: SoftTree,
-    X: Array,
-    Y: Array,
-    weight: Array,
-    settings: Settings,
-    after_epoch: Callable[[int, float], bool] | None = None,
-) -> Found:
+def fit(tree: SoftTree, X: Array, Y: Array, weight: Array, settings: Settings) -> Found:
     """Find a mean field.
 
     Parameters
@@ -185,16 +177,11 @@ def fit(
         Inputs, of which the last column is ones, outputs and weights.
     settings : Settings
         How.
-    after_epoch : callable, optional
-        Called with the epoch and the bound; what is true ends it.
     """
-    search = _Search(X, Y, weight, settings, after_epoch)
+    search = _Search(X, Y, weight, settings)
     field = improved(first_field(tree), responsibilities(tree, X, Y), X, Y, weight, settings.prior)
     field, converged = search.run(field)
-    while settings.prune and not search.stopped:
-        smaller = search.pruned(field)
-        if smaller is None:
-            break
+    while settings.prune and (smaller := search.pruned(field)) is not field:
         field, converged = search.run(smaller)
     return Found(field, tuple(search.bound), converged)
 
@@ -202,14 +189,10 @@ def fit(
 class _Search:
     """The rows, and the bound so far."""
 
-    def __init__(
-        self, X: Array, Y: Array, weight: Array, settings: Settings, after_epoch: Callable[[int, float], bool] | None
-    ) -> None:
+    def __init__(self, X: Array, Y: Array, weight: Array, settings: Settings) -> None:
         self.X, self.Y, self.weight, self.settings = X, Y, weight, settings
-        self.after_epoch = after_epoch
         self.total = float(namespace(X).sum(weight))
         self.bound: list[float] = []
-        self.stopped = False
 
     def assess(self, field: MeanField) -> tuple[Responsibilities, float]:
         """The best decisions, and the bound with them."""
@@ -229,31 +212,33 @@ class _Search:
         for epoch in range(self.settings.epochs + 1):
             found, value = self.assess(field)
             self.bound.append(value)
-            self.stopped = self.after_epoch is not None and self.after_epoch(len(self.bound), value)
             converged = value - before < self.settings.tolerance * self.total
-            if converged or self.stopped or epoch == self.settings.epochs:
+            if converged or epoch == self.settings.epochs:
                 break
             before, field = value, self.improved(field, found)
         return field, converged
 
-    def pruned(self, field: MeanField) -> MeanField | None:
-        """The field without the lightest branch that the bound is better without, if there is one."""
+    def pruned(self, field: MeanField) -> MeanField:
+        """The field without the lightest branch that the bound is better without; the same where there is none.
+
+        One at a time: what the bound says of the next branch is worth little before the field has settled.
+        """
         found, value = self.assess(field)
         for _, level, node in sorted(self.branches(field, found)):
-            candidate = field.without(level, node)
+            smaller = field.without(level, node)
             for _ in range(TRIAL):
-                decisions, reached = self.assess(candidate)
+                found, reached = self.assess(smaller)
                 if reached > value:
-                    return candidate
-                candidate = self.improved(candidate, decisions)
-        return None
+                    return smaller
+                smaller = self.improved(smaller, found)
+        return field
 
     def branches(self, field: MeanField, found: Responsibilities) -> list[tuple[float, int, int]]:
-        """The rows, level and node of each branch that has live siblings."""
+        """The rows, level and node of each branch that is live and has siblings that are."""
         xp = namespace(self.X)
         listed = []
-        for level, gate in enumerate(field.gates):
-            mass = xp.sum(found.node[level + 1] * self.weight, axis=1)
-            live = to_numpy(gate.live) & to_numpy(gate.undecided)[:, None]
-            listed += [(float(mass[int(node)]), level + 1, int(node)) for node in np.flatnonzero(live)]
+        for level, gate in enumerate(field.gates, 1):
+            mass = xp.sum(found.node[level] * self.weight, axis=1)
+            choices = to_numpy(gate.live) & to_numpy(gate.undecided)[:, None]
+            listed += [(float(mass[int(node)]), level, int(node)) for node in np.flatnonzero(choices)]
         return listed
