@@ -34,8 +34,9 @@ def change_a_byte(path: Path, name: str) -> None:
 def rewrite(path: Path, name: str, change: Callable[[np.ndarray], Any]) -> None:
     """Replace an array by a consistent, wrong one, as a hostile writer would."""
     with sqlite3.connect(path) as database:
-        [(dtype, data)] = database.execute("SELECT dtype, data FROM arrays WHERE name = ? AND chain = 0", (name,))
-    array = np.asarray(change(np.frombuffer(data, dtype).copy()), dtype=dtype)
+        query = "SELECT dtype, shape, data FROM arrays WHERE name = ? AND chain = 0"
+        [(dtype, shape, data)] = database.execute(query, (name,))
+    array = np.asarray(change(np.frombuffer(data, dtype).reshape(json.loads(shape)).copy()), dtype=dtype)
     edit(
         path,
         "UPDATE arrays SET data = ?, shape = ?, checksum = ? WHERE name = ? AND chain = 0",
@@ -56,6 +57,14 @@ def rewrite_model(path: Path, change: dict[str, Any]) -> None:
     with sqlite3.connect(path) as database:
         [(value,)] = database.execute("SELECT value FROM header WHERE key = 'model'")
     rewrite_header(path, "model", json.dumps(json.loads(value) | change))
+
+
+def rewrite_state(path: Path, change: Callable[[dict[str, Any]], dict[str, Any]]) -> None:
+    """Replace the state of the first chain and its checksum."""
+    with sqlite3.connect(path) as database:
+        [(value,)] = database.execute("SELECT value FROM states WHERE chain = 0")
+    text = json.dumps(change(json.loads(value)))
+    edit(path, "UPDATE states SET value = ?, checksum = ? WHERE chain = 0", text, zlib.crc32(text.encode()))
 
 
 def refused_at_random(path: Path, times: int) -> int:

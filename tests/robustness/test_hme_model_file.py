@@ -1,14 +1,12 @@
 """Damaged, foreign and hostile files of mixtures of experts get a named error."""
 
-import json
-import sqlite3
-import zlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from robustness.damage import change_a_byte, edit, refused_at_random, rewrite, rewrite_model, rewrite_state
 
 import baytree as bt
 
@@ -46,24 +44,6 @@ def model(contents: dict[str, bytes], kind: str, tmp_path: Path) -> Path:
     return path
 
 
-def edit(path: Path, statement: str, *values: object) -> None:
-    with sqlite3.connect(path) as database:
-        database.execute(statement, values)
-
-
-def rewrite(path: Path, name: str, change: Callable[[np.ndarray], Any]) -> None:
-    """Replace an array by a consistent, wrong one, as a hostile writer would."""
-    with sqlite3.connect(path) as database:
-        rows = database.execute("SELECT dtype, shape, data FROM arrays WHERE name = ? AND chain = 0", (name,))
-        [(dtype, shape, data)] = rows
-        array = np.frombuffer(data, dtype).reshape(json.loads(shape)).copy()
-        array = np.asarray(change(array), dtype=dtype)
-        database.execute(
-            "UPDATE arrays SET data = ?, shape = ?, checksum = ? WHERE name = ? AND chain = 0",
-            (array.tobytes(), json.dumps(array.shape), zlib.crc32(array.tobytes()), name),
-        )
-
-
 @pytest.mark.parametrize("kind", MODELS)
 def test_the_whole_file_is_read(model: Path, kind: str) -> None:
     posterior = bt.load(model)
@@ -81,11 +61,7 @@ def test_a_missing_array(model: Path, name: str) -> None:
 
 @pytest.mark.parametrize("name", [*ARRAYS, "variance"])
 def test_a_changed_byte(model: Path, name: str) -> None:
-    with sqlite3.connect(model) as database:
-        [(data,)] = database.execute("SELECT data FROM arrays WHERE name = ? AND chain = 0", (name,))
-        database.execute(
-            "UPDATE arrays SET data = ? WHERE name = ? AND chain = 0", (bytes([data[0] ^ 1]) + data[1:], name)
-        )
+    change_a_byte(model, name)
     with pytest.raises(bt.FileError, match="checksum"):
         bt.load(model)
 
@@ -119,13 +95,6 @@ def test_hostile_variances(model: Path, change: Callable[[np.ndarray], Any]) -> 
         bt.load(model)
 
 
-def changed(path: Path, table: str, where: str, change: Callable[[dict[str, Any]], dict[str, Any]]) -> None:
-    with sqlite3.connect(path) as database:
-        [(value,)] = database.execute(f"SELECT value FROM {table} WHERE {where}")
-        text = json.dumps(change(json.loads(value)))
-        database.execute(f"UPDATE {table} SET value = ?, checksum = ? WHERE {where}", (text, zlib.crc32(text.encode())))
-
-
 @pytest.mark.parametrize("kind", MODELS)
 @pytest.mark.parametrize(
     "change",
@@ -148,7 +117,7 @@ def changed(path: Path, table: str, where: str, change: Callable[[dict[str, Any]
     ids=str,
 )
 def test_hostile_models(model: Path, change: dict[str, Any]) -> None:
-    changed(model, "header", "key = 'model'", lambda record: record | change)
+    rewrite_model(model, change)
     with pytest.raises(bt.FileError):
         bt.load(model)
 
@@ -169,14 +138,15 @@ def test_hostile_models(model: Path, change: dict[str, Any]) -> None:
     ids=str,
 )
 def test_hostile_calibrations(model: Path, change: dict[str, Any]) -> None:
-    changed(model, "header", "key = 'model'", lambda record: record | {"calibration": record["calibration"] | change})
+    calibration = bt.load(model).model.calibrated.to_dict()
+    rewrite_model(model, {"calibration": calibration | change})
     with pytest.raises(bt.FileError):
         bt.load(model)
 
 
 @pytest.mark.parametrize("key", ["rungs", "position", "drawn", "warmed"])
 def test_hostile_states(model: Path, key: str) -> None:
-    changed(model, "states", "chain = 0", lambda state: {name: state[name] for name in state if name != key})
+    rewrite_state(model, lambda state: {name: state[name] for name in state if name != key})
     with pytest.raises(bt.FileError):
         bt.load(model)
 
@@ -187,7 +157,7 @@ def test_hostile_states(model: Path, key: str) -> None:
     ids=str,
 )
 def test_states_that_no_chain_can_have_do_not_go_on(model: Path, change: dict[str, Any]) -> None:
-    changed(model, "states", "chain = 0", lambda state: state | {"rungs": [state["rungs"][0] | change]})
+    rewrite_state(model, lambda state: state | {"rungs": [state["rungs"][0] | change]})
     posterior = bt.load(model)
     with pytest.raises((bt.InputError, TypeError)):
         bt.extend(posterior, MODELS["numbers"][1], draws=1, progress=False)
@@ -196,16 +166,4 @@ def test_states_that_no_chain_can_have_do_not_go_on(model: Path, change: dict[st
 @pytest.mark.parametrize("kind", MODELS)
 def test_random_damage_never_crashes(model: Path) -> None:
     """Whatever happens to the bytes, loading gives a posterior or a FileError."""
-    content = bytearray(model.read_bytes())
-    generator = np.random.default_rng(0)
-    refused = 0
-    for _ in range(60):
-        damaged = bytearray(content)
-        for place in generator.integers(0, len(content), size=20):
-            damaged[place] = generator.integers(256)
-        model.write_bytes(damaged)
-        try:
-            bt.load(model)
-        except bt.FileError:
-            refused += 1
-    assert refused > 20
+    assert refused_at_random(model, 60) > 20
