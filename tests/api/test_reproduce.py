@@ -13,16 +13,18 @@ import pytest
 from typer.testing import CliRunner
 
 import baytree as bt
-from baytree import studies
+from baytree import robot_arm, studies
 from baytree.cli import app
 from baytree.discovery import Interactions, VariableUse
 from baytree.studies import (
     agreement,
+    arm,
     best_trees,
     boston,
     boxes,
     figures,
     friedman,
+    hme_classification,
     holdout,
     kyphosis,
     runs,
@@ -318,7 +320,51 @@ def test_groups_are_corners() -> None:
     assert boston.effects(fitted) == (5, 2)
 
 
+# ---- soft trees -----------------------------------------------------------------------------------------------------
+
+
+def test_errors_are_relative_to_the_training_mean() -> None:
+    data = robot_arm.simulate(50, 20, seed=1)
+    mean = np.broadcast_to(data.Y_train.mean(axis=0), data.Y_test.shape)
+    assert arm.relative_error(data, mean) == pytest.approx(1)
+    assert arm.relative_error(data, data.Y_test) == 0
+    assert arm.relative_error(data, (mean + data.Y_test) / 2) == pytest.approx(0.25)
+
+
+def test_the_first_epoch_at_an_error() -> None:
+    learned = arm.Learned(np.array([0.3, 0.1, 0.2, 0.1]), np.array([1, 2, 5, 10]))
+    assert [learned.first_at(error) for error in (0.5, 0.15, 0.05)] == [1, 2, None]
+
+
+def test_folds_divide_the_rows_and_keep_the_classes() -> None:
+    y = np.repeat(["a", "b"], [60, 30])
+    found = list(hme_classification.folds(y, 10, np.random.default_rng(0)))
+    assert sorted(np.concatenate(found).tolist()) == list(range(90))
+    assert {tuple(np.unique(y[fold], return_counts=True)[1].tolist()) for fold in found} == {(6, 3)}
+
+
+def test_no_row_of_a_fold_has_a_say_in_its_class(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Depth and ridge are chosen from the other folds alone."""
+    seen: list[tuple[int, ...]] = []
+
+    def remember(X: Any, y: np.ndarray, *others: Any) -> tuple[int, float]:
+        seen.append((len(X), len(y)))
+        return 1, 5.0
+
+    monkeypatch.setattr(hme_classification, "choose", remember)
+    extent = hme_classification.Extent(1, 3, ((1, 5.0),), 2, rows=60)
+    found = hme_classification.cross_validate("Heart", extent, np.random.default_rng(0), lambda line: None)
+    assert seen == [(40, 40)] * 3
+    assert found.wrong["HME"].shape == (1, 60)
+    error = found.error("HME")
+    share = found.wrong["HME"].mean()
+    assert error.value == pytest.approx(share)
+    assert error.error == pytest.approx(np.sqrt(share * (1 - share) / 59))
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["kyphosis", "agreement", "best-trees", "friedman", "boston"])
+@pytest.mark.parametrize(
+    "name", ["kyphosis", "agreement", "best-trees", "friedman", "boston", "arm", "hme-classification"]
+)
 def test_what_was_published_holds(name: str) -> None:
     assert studies.run(name).agrees

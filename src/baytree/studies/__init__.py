@@ -24,6 +24,8 @@ STUDIES = {
     "best-trees": "How good are the best trees visited? Angelopoulos and Cussens 2005, sections 5.1 and 5.4.",
     "friedman": "Which columns and pairs does a sum of trees use? Chipman, George and McCulloch 2012, figure 1.",
     "boston": "Which pairs interact in the Boston housing data? Chipman, George and McCulloch 2012, figures 2 and 3.",
+    "arm": "How well do soft trees learn the dynamics of a robot arm? Jordan's slides, the table of batch algorithms.",
+    "hme-classification": "How well do soft trees classify? Jordan's slides, the table of three tasks.",
 }
 
 
