@@ -362,9 +362,10 @@ def test_no_row_of_a_fold_has_a_say_in_its_class(monkeypatch: pytest.MonkeyPatch
     assert error.error == pytest.approx(np.sqrt(share * (1 - share) / 59))
 
 
+HELD = ["kyphosis", "agreement", "best-trees", "friedman", "boston", "arm", "hme-classification", "convergence"]
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "name", ["kyphosis", "agreement", "best-trees", "friedman", "boston", "arm", "hme-classification"]
-)
+@pytest.mark.parametrize("name", [*HELD, "learning-curve"])
 def test_what_was_published_holds(name: str) -> None:
     assert studies.run(name).agrees

@@ -26,6 +26,8 @@ STUDIES = {
     "boston": "Which pairs interact in the Boston housing data? Chipman, George and McCulloch 2012, figures 2 and 3.",
     "arm": "How well do soft trees learn the dynamics of a robot arm? Jordan's slides, the table of batch algorithms.",
     "hme-classification": "How well do soft trees classify? Jordan's slides, the table of three tasks.",
+    "convergence": "How fast does EM converge? Jordan's slides, the theorem of Jordan and Xu 1994.",
+    "learning-curve": "How many examples does a hard split need? Jordan's slides, the results of Saul and Jordan 1995.",
 }
 
 
