@@ -51,6 +51,7 @@ bench: $(VENV)/installed ## Measure speed
 	$(BIN)/python -m benchmarks.memory
 	$(BIN)/python -m benchmarks.subset
 	$(BIN)/python -m benchmarks.markov
+	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.hme
 
 sanitize: $(VENV)/pip ## Test the core under the address and undefined-behaviour sanitizers
 	$(BIN)/cmake -S . -B $(SANITIZE) -G Ninja -DCMAKE_MAKE_PROGRAM=$(abspath $(BIN)/ninja) -DCMAKE_BUILD_TYPE=RelWithDebInfo \
