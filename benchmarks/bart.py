@@ -30,7 +30,7 @@ from rich.table import Table
 
 from baytree.words import counted
 
-from .bart_systems import PEERS, SYSTEMS, missing
+from .bart_systems import OWN, PEERS, SYSTEMS, missing
 from .bart_trial import Trial
 
 ACCURATE = 10_000
@@ -115,13 +115,13 @@ def table(title: str, headings: list[str]) -> Table:
     return made
 
 
-def ratio(found: dict[str, Figures], figure: str, more: bool) -> str:
-    """How many times better baytree is than the best peer, and which that is."""
+def ratio(found: dict[str, Figures], system: str, figure: str, more: bool) -> str:
+    """How many times better a system is than the best peer, and which that is."""
     peers = [name for name in found if name in PEERS and figure in found[name]]
-    if figure not in found.get("baytree", {}) or not peers:
+    if figure not in found[system] or not peers:
         return "–"
     best = (max if more else min)(peers, key=lambda name: found[name][figure])
-    own, other = found["baytree"][figure], found[best][figure]
+    own, other = found[system][figure], found[best][figure]
     return f"{own / other if more else other / own:.2f} × {best}"
 
 
@@ -152,13 +152,14 @@ def main() -> None:
 def report(results: dict[tuple[int, int], dict[str, Figures]]) -> None:
     """Print all figures, and those of baytree over those of the best peer."""
     figures = table("Figures", ["n", "threads", "system", *(heading for heading, *_ in COLUMNS)])
-    ratios = table("Times better than the best peer", ["n", "threads", *(heading for heading, *_ in RATIOS)])
+    ratios = table("Times better than the best peer", ["n", "threads", "system", *(heading for heading, *_ in RATIOS)])
     for (n, threads), found in results.items():
         case = (f"{n:,}", str(threads))
         for system, values in found.items():
             cells = [f"{values[name] * unit:{form}}" if name in values else "–" for _, name, unit, form in COLUMNS]
             figures.add_row(*case, system, *cells)
-        ratios.add_row(*case, *(ratio(found, figure, more) for _, figure, more in RATIOS))
+        for system in (name for name in found if name in OWN):
+            ratios.add_row(*case, system, *(ratio(found, system, figure, more) for _, figure, more in RATIOS))
     console = Console(width=160)
     console.print(figures)
     console.print(ratios)

@@ -91,7 +91,9 @@ class System:
 
 
 class Baytree(System):
-    """This package."""
+    """This package, with its default moves."""
+
+    moves: Any = "auto"
 
     def fit(self, warmup: int, draws: int) -> Fit:
         import baytree as bt
@@ -106,6 +108,7 @@ class Baytree(System):
             sigma="linear",
             min_leaf=MIN_LEAF,
             max_cuts=CUTS,
+            moves=self.moves,
             chains=1,
             warmup=warmup,
             draws=draws,
@@ -114,6 +117,12 @@ class Baytree(System):
         ).fit(self.X, self.y)
         posterior = model.posterior_
         return Fit(posterior.sigma[0], lambda rows: posterior.predict(rows, kind="draws")[0])
+
+
+class BaytreeBirths(Baytree):
+    """This package with births and deaths alone, one a visit: the moves of bartz and stochtree."""
+
+    moves: Any = "birth_death"
 
 
 class Stochtree(System):
@@ -249,8 +258,9 @@ class Dbarts(System):
         return answer
 
 
-SYSTEMS: dict[str, type[System]] = {"baytree": Baytree, "stochtree": Stochtree, "bartz": Bartz, "dbarts": Dbarts}
-PEERS = tuple(SYSTEMS)[1:]
+OWN: dict[str, type[System]] = {"baytree": Baytree, "baytree-births": BaytreeBirths}
+PEERS: dict[str, type[System]] = {"stochtree": Stochtree, "bartz": Bartz, "dbarts": Dbarts}
+SYSTEMS = OWN | PEERS
 
 
 def missing(name: str) -> str | None:
@@ -260,4 +270,4 @@ def missing(name: str) -> str | None:
             return 'install R (Debian: apt install r-base-core) and in it install.packages("dbarts")'
         found = subprocess.run(["Rscript", "-e", 'quit(status = !requireNamespace("dbarts", quietly = TRUE))'])
         return 'in R, install.packages("dbarts")' if found.returncode else None
-    return None if importlib.util.find_spec(name) else f"pip install {name}"
+    return None if name in OWN or importlib.util.find_spec(name) else f"pip install {name}"
