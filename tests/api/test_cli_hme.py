@@ -212,6 +212,28 @@ def test_gibbs() -> None:
     assert np.array_equal(table.select("lower", "upper"), found.predict("friedman.csv", "interval"))
 
 
+def test_until_converged() -> None:
+    few = ["--chains", "2", "--warmup", "10", "--draws", "20", "--seed", "2", "--out", "agree.baytree", "-q"]
+    invoke(*GIBBS, *few, "--until-converged", "--time-limit", "2")
+    found = bt.load("agree.baytree")
+    assert found.plan.thin > 1 or found.diagnostics().agree
+
+
+def test_several_responses() -> None:
+    """Such models come from Python; each response has columns of its own."""
+    table = pl.read_csv("friedman.csv")
+    X, y = table.select("x1", "x2"), table["y"].to_numpy()
+    options = {"chains": 2, "warmup": 5, "draws": 3, "random_state": 0}
+    model = bt.HMERegressor(depth=1, method="gibbs", **options).fit(X, np.column_stack([y, -y]))
+    model.posterior_.save("several.baytree")
+    found = pl.read_csv(invoke("predict", "several.baytree", "friedman.csv").stdout.encode())
+    assert found.columns[:4] == ["mean[0]", "mean[1]", "lower[0]", "upper[0]"]
+    assert np.array_equal(found.select("lower[1]", "upper[1]"), model.predict(X, kind="interval")[:, 1])
+    drawn = pl.read_csv(invoke("predict", "several.baytree", "friedman.csv", "--kind", "draws").stdout.encode())
+    assert drawn.columns == ["row", "chain", "draw", "mean[0]", "mean[1]"] and drawn.height == 120 * 6
+    assert "leaf 1: y[0] " in invoke("show", "several.baytree").stdout
+
+
 def test_independent_draws() -> None:
     words = [*FIT, "--drop", "group", "--depth", "1", "--method", "variational", "--draws", "20", "--seed", "1"]
     text = invoke(*words, "--out", "field.baytree").stdout

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from ..families import AnyPosterior
 
 SEPARATORS = {".csv": ",", ".tsv": "\t"}
+# Where a draw comes from.
+PLACES = ("row", "chain", "draw")
 
 
 class KindChoice(StrEnum):
@@ -118,8 +120,26 @@ def predict_table(
     usual = ["mean", *bars, "predictive_interval"] if classes is None else ["mean"]
     columns: dict[str, Any] = {}
     for one in usual if kind == "auto" else [kind]:
-        columns |= _columns(one, posterior.predict(table, one, prob, **more), classes)
+        found = posterior.predict(table, one, prob, **more)
+        columns |= _of_outputs(one, found) if _has_outputs(posterior) else _columns(one, found, classes)
     return pl.DataFrame(columns)
+
+
+def _has_outputs(posterior: AnyPosterior) -> bool:
+    """Whether each row has several responses."""
+    from ..hme.posterior import HMEPosterior
+
+    return isinstance(posterior, HMEPosterior) and not posterior.model.calibrated.one_output
+
+
+def _of_outputs(kind: str, found: np.ndarray) -> dict[str, Any]:
+    """What `predict` gave for several responses, each of which has its own columns."""
+    axis = -2 if kind.endswith("interval") else -1
+    columns: dict[str, Any] = {}
+    for output in range(found.shape[axis]):
+        of_one = _columns(kind, np.take(found, output, axis=axis), None)
+        columns |= {name if name in PLACES else f"{name}[{output}]": values for name, values in of_one.items()}
+    return columns
 
 
 def _columns(kind: str, found: np.ndarray, classes: np.ndarray | None) -> dict[str, Any]:
@@ -127,10 +147,10 @@ def _columns(kind: str, found: np.ndarray, classes: np.ndarray | None) -> dict[s
     if kind in ("draws", "predictive"):
         # A line for each row, chain and draw.
         chains, draws, rows = found.shape[:3]
-        row, chain, draw = np.indices((rows, chains, draws)).reshape(3, -1)
+        places = dict(zip(PLACES, np.indices((rows, chains, draws)).reshape(3, -1), strict=True))
         lines = np.moveaxis(found, 2, 0).reshape(rows * chains * draws, *found.shape[3:])
         new = {"prediction": lines if classes is None else classes[lines]} if kind == "predictive" else None
-        return {"row": row, "chain": chain, "draw": draw} | (new or _values(lines, classes))
+        return places | (new or _values(lines, classes))
     if kind in ("interval", "predictive_interval"):
         before = kind.removesuffix("interval")
         lower, upper = (_values(found[..., side], classes) for side in (0, 1))

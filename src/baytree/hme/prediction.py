@@ -77,7 +77,7 @@ class SoftPrediction:
             )
         tails = [(1 - prob) / 2, (1 + prob) / 2]
         if kind in ("mean", "sd"):
-            found = self._by_blocks(inputs, 1, lambda rows, _: self._moments(rows)[kind])
+            found = self._by_blocks(inputs, 1, lambda rows, _: self._mean(rows) if kind == "mean" else self._sd(rows))
         elif kind == "predictive_interval" and one:
             found = self._by_blocks(inputs, 1, lambda rows, _: self._quantiles(rows, tails))
         else:
@@ -105,19 +105,22 @@ class SoftPrediction:
         begins = range(0, max(len(inputs), 1), step)
         return np.concatenate([predict(inputs[begin : begin + step], begin) for begin in begins])
 
-    def _moments(self, inputs: np.ndarray) -> dict[str, np.ndarray]:
-        """E(y | x), and √Var(y | x) by Var(y | x) = E Var(y | x, tree) + Var E(y | x, tree)."""
-        layout, outputs = self.model.layout, self.model.outputs
-        total, squares, within = np.zeros((3, len(inputs), layout.outputs))
+    def _mean(self, inputs: np.ndarray) -> np.ndarray:
+        """E(y | x), shape (rows, outputs)."""
+        total = sum(tree.means(inputs) for tree in self.trees())
+        return self.model.outputs.original(total / (self.shape[0] * self.shape[1]))
+
+    def _sd(self, inputs: np.ndarray) -> np.ndarray:
+        """√Var(y | x), by Var(y | x) = E Var(y | x, tree) + Var E(y | x, tree)."""
+        total, squares, within = np.zeros((3, len(inputs), self.model.layout.outputs))
         for tree in self.trees():
             means = tree.means(inputs)
             total += means
             squares += means**2
             within += tree.variances(inputs)
         number = self.shape[0] * self.shape[1]
-        mean = total / number
-        variance = within / number + np.maximum(squares / number - mean**2, 0)
-        return {"mean": outputs.original(mean), "sd": np.sqrt(variance) * outputs.scale}
+        between = np.maximum(squares / number - (total / number) ** 2, 0)
+        return np.sqrt(within / number + between) * self.model.outputs.scale
 
     def _quantiles(self, inputs: np.ndarray, tails: Sequence[float]) -> np.ndarray:
         """Of the one tree, exactly."""
