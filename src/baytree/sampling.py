@@ -20,7 +20,8 @@ from .data import AnyDesign, Design
 from .errors import FileError, InputError, InterruptedSampling, is_number, require_whole, seed_of
 from .families import LINEAR, AnyPosterior, Model, posterior_type, read_header, require_design_of, require_model
 from .hme.model import BY_CHAINS, HME
-from .hme.posterior import HMEPosterior, fit_posterior
+from .hme.posterior import HMEPosterior
+from .hme.without_chains import fit_posterior
 from .models import CART, move_to
 from .plan import Plan, model_header
 from .posterior import Posterior

@@ -16,8 +16,9 @@ from .hme.model import BY_CHAINS, HME, RIDGE
 from .hme.numeric import device, floating, is_foreign, local, namespace, to_kind_of
 from .hme.outputs import OF_CLASSES, OF_NUMBERS, design_of_outputs, indicators_of, numbers_of, with_classes
 from .hme.pictured import Pictured
-from .hme.posterior import HMEPosterior, posterior_of
+from .hme.posterior import HMEPosterior
 from .hme.soft_tree import SoftTree
+from .hme.without_chains import posterior_of
 from .plan import Plan
 from .sampling import sample
 

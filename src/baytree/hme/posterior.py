@@ -19,13 +19,14 @@ from ..subset.design import LinearDesign, LinearSchema
 from ..tempering import Swaps
 from .em import penalty
 from .expert_words import ExpertWords, expert_words
-from .fitting import Fitted, fit, prior_of
+from .fitting import Fitted
 from .gate_directions import GateDirections, gate_directions
 from .inputs import Inputs
 from .layout import PARAMETERS
 from .model import BY_CHAINS, HME, TrainingRows
 from .outputs import Outputs
 from .prediction import SoftPrediction
+from .recording import OF_MODE, WENT, centre_of, part_of, recorded
 from .sem import Problem, error_bars, to_mode
 from .soft_tree import SoftTree
 from .summary import HMESummary, summarise
@@ -33,11 +34,8 @@ from .summary import HMESummary, summarise
 RUNGS = "rung_log_likelihood"
 ARRAYS = (*PARAMETERS, "log_likelihood", "log_prior", RUNGS)
 OPTIONAL = ("variance", RUNGS)
-# What the state of a chain says, and of a fit without chains.
+# What the state of a chain says.
 STATE = {"rungs", "position", "warmed", "drawn", "toward"}
-WENT = ("objective", "held_out", "epochs", "converged")
-# The streams of draws from a mean field and around a mode, beside the seed.
-OF_FIELD, OF_MODE = 1, 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -232,8 +230,8 @@ class HMEPosterior(Sampled):
         problem = Problem(*rows, float(self.model.ridge))
         bars = error_bars(to_mode(self.tree(), problem), problem)
         drawn = bars.draws(int(draws), np.random.default_rng([self.plan.seed, OF_MODE]))
-        part = _part_of(self.model, drawn, [-penalty(tree, problem.ridge) for tree in drawn], rows)
-        state = self.states[0] | {"centre": _centre(self.model, bars.tree)}
+        part = part_of(self.model, drawn, [-penalty(tree, problem.ridge) for tree in drawn], rows)
+        state = self.states[0] | {"centre": centre_of(self.model, bars.tree)}
         plan = replace(self.plan, draws=int(draws))
         return self.from_parts(self.model, self.schema, plan, [[part]], [state], self.watched)
 
@@ -361,7 +359,7 @@ class HMEPosterior(Sampled):
 
     def with_tree(self, found: Fitted, rows: TrainingRows) -> HMEPosterior:
         """A posterior whose one tree has learned more rows."""
-        part, state = _recorded(self.model, found, rows)
+        part, state = recorded(self.model, found, rows)
         return self.from_parts(self.model, self.schema, self.plan, [[part]], [state])
 
 
@@ -381,56 +379,3 @@ class _Fits:
             yield fits[..., None]
         else:
             yield fits[..., :-1] if self._prediction.of_classes else fits
-
-
-def fit_posterior(model: HME, design: LinearDesign, plan: Plan, watched: Rows) -> HMEPosterior:
-    """The posterior of a model whose method needs no chains.
-
-    Parameters
-    ----------
-    model : HME
-        The model, resolved.
-    design : LinearDesign
-        The data.
-    plan : Plan
-        The seed, and how many draws to make where the method gives more than one tree.
-    watched : Rows
-        The rows at which predictions are looked at.
-    """
-    return posterior_of(model, design, plan, fit(model, design, plan.seed), watched)
-
-
-def posterior_of(
-    model: HME, design: LinearDesign, plan: Plan, found: Fitted, watched: Rows | None = None
-) -> HMEPosterior:
-    """The one tree that a method found, as a posterior; of a mean field as many draws as the plan has."""
-    part, state = _recorded(model, found, model.rows(design))
-    if found.field is not None:
-        drawn = found.field.draws(plan.draws, np.random.default_rng([plan.seed, OF_FIELD]))
-        log_prior = [found.field.log_prior(tree, prior_of(model)) for tree in drawn]
-        part = _part_of(model, [tree.to_numpy() for tree in drawn], log_prior, model.rows(design))
-        state |= {"live": found.field.live.tolist(), "centre": _centre(model, found.tree.to_numpy())}
-    plan = replace(plan, chains=1, draws=len(part["log_prior"]), warmup=0, thin=1)
-    return HMEPosterior.from_parts(model, design.schema, plan, [[part]], [state], watched)
-
-
-def _recorded(model: HME, found: Fitted, rows: TrainingRows) -> tuple[Part, dict[str, Any]]:
-    """What a method found, as a chain of one draw would have recorded it, and how it went."""
-    tree = found.tree.to_numpy()
-    part = _part_of(model, [tree], [-penalty(tree, float(model.ridge))], rows)
-    return part, {name: getattr(found, name) for name in WENT}
-
-
-def _centre(model: HME, tree: SoftTree) -> dict[str, list[float]]:
-    """The tree that draws are around, as JSON-safe values."""
-    return {name: values.tolist() for name, values in model.layout.packed(tree).items()}
-
-
-def _part_of(model: HME, trees: Sequence[SoftTree], log_prior: Sequence[float], rows: TrainingRows) -> Part:
-    """Trees as a chain would have recorded them."""
-    X, Y, weight = rows
-    packed = [model.layout.packed(tree) for tree in trees]
-    part = {name: np.stack([each[name] for each in packed]) for name in packed[0]}
-    part["log_likelihood"] = np.array([float(np.sum(weight * tree.log_likelihood(X, Y))) for tree in trees])
-    part["log_prior"] = np.array(log_prior)
-    return part
