@@ -36,9 +36,9 @@ _PARAMETERS = """
         quicker; one row at a time by recursive least squares; chains that draw the posterior; or a mean field, which
         bounds the evidence, shuts branches that nothing needs and gives draws. The last two are for linear, constant
         and class experts.
-    init : {{"cart", "random"}} or a fitted decision tree
-        Where EM begins: at the splits of a decision tree, made soft, or at random ones. A tree of scikit-learn on the
-        same columns may be given.
+    init : {{"auto", "cart", "random"}} or a fitted decision tree
+        Where a fit begins: at the splits of a decision tree, made soft, or at random ones; by itself at a tree where
+        the response is a number, but each chain at random. A tree of scikit-learn on the same columns may be given.
     ridge : float
         The penalty on coefficients of columns in standard units.
     epochs : int
@@ -217,7 +217,7 @@ class HMERegressor(RegressorMixin, _HME):
         branching: int = 2,
         expert: str = "linear",
         method: str = "em",
-        init: Any = "cart",
+        init: Any = "auto",
         ridge: float = RIDGE["regression"],
         epochs: int = 100,
         tol: float = 1e-5,
@@ -329,7 +329,7 @@ class HMEClassifier(ClassifierMixin, _HME):
         branching: int = 2,
         expert: str = "auto",
         method: str = "em",
-        init: Any = "random",
+        init: Any = "auto",
         ridge: float = RIDGE["classification"],
         epochs: int = 100,
         tol: float = 1e-5,

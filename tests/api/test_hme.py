@@ -192,7 +192,7 @@ def test_factors_and_missing_values() -> None:
         ({"method": "guess"}, "no method 'guess'"),
         ({"init": "best"}, "no init 'best'"),
         ({"init": 3}, "init=3: give auto, cart, random, or a fitted decision tree"),
-        ({"branching": 3}, "decision trees have two branches, not 3"),
+        ({"branching": 3, "init": "cart"}, "decision trees have two branches, not 3"),
         ({"depth": 20}, "1,048,576 leaves; choose at most 4,096"),
         ({"ridge": -1}, "ridge=-1: choose 0 or more"),
         ({"decay": 0}, "decay=0: choose a number between 0 and 1"),
