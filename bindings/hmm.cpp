@@ -1,5 +1,4 @@
-#include "baytree/hmm.hpp"
-
+#include "baytree/hmm_projection.hpp"
 #include "bindings.hpp"
 
 namespace baytree::python {
@@ -24,6 +23,16 @@ auto of_chains(const F& f, const Begin& begin, const Numbers& log_transition, co
   return f(chains, threads);
 }
 
+nb::dict to_dict(Filtered found) {
+  nb::dict out;
+  out["log_likelihood"] = to_numpy(std::move(found.log_likelihood));
+  out["outcome_ahead"] = to_numpy(std::move(found.outcome_ahead));
+  out["outcome"] = to_numpy(std::move(found.outcome));
+  out["decision_ahead"] = to_numpy(std::move(found.decision_ahead));
+  out["decision"] = to_numpy(std::move(found.decision));
+  return out;
+}
+
 }  // namespace
 
 void bind_hmm(nb::module_& module) {
@@ -32,14 +41,7 @@ void bind_hmm(nb::module_& module) {
                nb::arg("outcome").noconvert(), nb::arg("threads") = 1);
   };
   define("hmm_filter", [](const Begin& begin, const Numbers& log_transition, const Numbers& log_evidence, const Outcome& outcome, unsigned threads) {
-    Filtered found = of_chains(&filter, begin, log_transition, log_evidence, outcome, threads);
-    nb::dict out;
-    out["log_likelihood"] = to_numpy(std::move(found.log_likelihood));
-    out["outcome_ahead"] = to_numpy(std::move(found.outcome_ahead));
-    out["outcome"] = to_numpy(std::move(found.outcome));
-    out["decision_ahead"] = to_numpy(std::move(found.decision_ahead));
-    out["decision"] = to_numpy(std::move(found.decision));
-    return out;
+    return to_dict(of_chains(&filter, begin, log_transition, log_evidence, outcome, threads));
   });
   define("hmm_smooth", [](const Begin& begin, const Numbers& log_transition, const Numbers& log_evidence, const Outcome& outcome, unsigned threads) {
     Smoothed found = of_chains(&smooth, begin, log_transition, log_evidence, outcome, threads);
@@ -56,6 +58,22 @@ void bind_hmm(nb::module_& module) {
     out["log_probability"] = to_numpy(std::move(found.log_probability));
     return out;
   });
+  module.def(
+      "hmm_project",
+      [](const Begin& begin, const Numbers& log_transition, const Numbers& log_evidence, unsigned threads) {
+        if (log_transition.ndim() != 4) throw nb::type_error("transitions have four axes");
+        const HiddenTree tree{.nodes = log_transition.shape(1),
+                              .branching = log_transition.shape(3),
+                              .begin = span_of(begin),
+                              .log_transition = span_of(log_transition),
+                              .log_evidence = span_of(log_evidence)};
+        const auto project_released = [&] {
+          nb::gil_scoped_release release;
+          return project(tree, threads);
+        };
+        return to_dict(project_released());
+      },
+      nb::arg("begin").noconvert(), nb::arg("log_transition").noconvert(), nb::arg("log_evidence").noconvert(), nb::arg("threads") = 1);
 }
 
 }  // namespace baytree::python

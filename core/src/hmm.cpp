@@ -309,14 +309,20 @@ void HiddenChains::check() const {
   }
   // The evidence of a row is scaled by its most likely outcome, which some joint state must have.
   if (!std::all_of(found.begin(), found.end(), [](bool is) { return is; })) throw InputError("every outcome must be that of some joint state");
+  check_rows(begin, log_transition, nodes * branching * branching, log_evidence, outcomes);
+}
+
+void check_rows(std::span<const std::uint64_t> begin, std::span<const double> log_transition, std::size_t steps, std::span<const double> log_evidence,
+                std::size_t outcomes) {
   if (begin.empty() || begin[0] != 0) throw InputError("sequences must begin at row 0");
   for (std::size_t i = 1; i < begin.size(); ++i)
     if (begin[i] <= begin[i - 1]) throw InputError("sequence " + std::to_string(i - 1) + " has no rows");
-  if (log_transition.size() != rows() * nodes * branching * branching || log_evidence.size() != rows() * outcomes)
-    throw InputError("transitions and evidence must be those of " + std::to_string(rows()) + " rows");
+  const std::size_t rows = begin.back();
+  if (log_transition.size() != rows * steps || log_evidence.size() != rows * outcomes)
+    throw InputError("transitions and evidence must be those of " + std::to_string(rows) + " rows");
   for (const double value : log_transition)
     if (!(value <= 1e-9)) throw InputError("transitions must be logarithms of probabilities");
-  for (std::size_t row = 0; row < rows(); ++row) {
+  for (std::size_t row = 0; row < rows; ++row) {
     double largest = -infinity;
     for (const double value : log_evidence.subspan(row * outcomes, outcomes)) largest = std::isnan(value) ? value : std::max(largest, value);
     if (!std::isfinite(largest)) throw InputError("row " + std::to_string(row) + ": its log-likelihood is not a number");

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <cstdio>
 
-#include "baytree/hmm.hpp"
+#include "baytree/hmm_projection.hpp"
 #include "baytree/numeric.hpp"
 #include "baytree/rng.hpp"
 #include "checks.hpp"
@@ -120,6 +120,40 @@ void test_states_that_underflow() {
   CHECK(smooth(chains.view, 1).outcome[5] == 1.0);
 }
 
+/// The outcome of each joint state of a tree of three nodes with two branches.
+const std::vector<std::uint32_t> leaves{0, 0, 1, 1, 2, 3, 2, 3};
+
+/// Row by row against sums over the joint states of nodes that were independent; for one node and at first rows against the exact pass.
+void test_projection(double sharp) {
+  Chains chains(3, 2, 4, {0, 4, 5}, sharp, 7);
+  chains.outcome = leaves;
+  const HiddenChains& view = chains.view;
+  const HiddenTree tree{3, 2, view.begin, view.log_transition, view.log_evidence};
+  const Filtered found = project(tree, 2), exact = filter(view, 1);
+  for (std::size_t row = 0; row < view.rows(); ++row) {
+    double total = 0.0;
+    std::vector<double> decision(6), outcome(4);
+    const double largest = *std::max_element(view.log_evidence.begin() + 4 * row, view.log_evidence.begin() + 4 * row + 4);
+    for (std::size_t s = 0; s < 8; ++s) {
+      double weight = std::exp(view.log_evidence[4 * row + leaves[s]] - largest);
+      for (std::size_t node = 0; node < 3; ++node) weight *= found.decision_ahead[6 * row + 2 * node + (s >> (2 - node) & 1)];
+      for (std::size_t node = 0; node < 3; ++node) decision[2 * node + (s >> (2 - node) & 1)] += weight;
+      outcome[leaves[s]] += weight;
+      total += weight;
+    }
+    CHECK(near(found.log_likelihood[row], std::log(total) + largest));
+    for (std::size_t i = 0; i < 6; ++i) CHECK(near(found.decision[6 * row + i], decision[i] / total));
+    for (std::size_t i = 0; i < 4; ++i) CHECK(near(found.outcome[4 * row + i], outcome[i] / total));
+    if (row == 0 || row == 4)
+      for (std::size_t i = 0; i < 6; ++i) CHECK(near(found.decision[6 * row + i], exact.decision[6 * row + i]));
+  }
+  const Chains one(1, 3, 3, {0, 6}, sharp, 8);
+  const Filtered alone = project({1, 3, one.view.begin, one.view.log_transition, one.view.log_evidence}, 1), all = filter(one.view, 1);
+  for (std::size_t i = 0; i < alone.decision.size(); ++i) CHECK(near(alone.decision[i], all.decision[i]) && near(alone.outcome_ahead[i], all.outcome_ahead[i]));
+  CHECK(throws([&] { project({2, 2, view.begin, view.log_transition, view.log_evidence}, 1); }));
+  CHECK(throws([&] { project({3, 2, one.view.begin, view.log_transition, view.log_evidence}, 1); }));
+}
+
 void test_threads() {
   const Chains chains(3, 2, 4, {0, 7, 8, 40, 90, 91, 120}, 2.0, 3);
   const Smoothed one = smooth(chains.view, 1), many = smooth(chains.view, 4);
@@ -173,6 +207,7 @@ int main() {
     test_against_sums(Chains(3, 2, 4, {0, 3, 4, 8}, sharp, 4));
   }
   test_states_that_underflow();
+  for (const double sharp : {1.0, 10.0}) test_projection(sharp);
   test_threads();
   test_refusals();
   std::printf("hidden Markov chains: %d checks hold\n", checks);

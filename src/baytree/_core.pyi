@@ -528,3 +528,6 @@ def hmm_smooth(
 def hmm_best_path(
     begin: np.ndarray, log_transition: np.ndarray, log_evidence: np.ndarray, outcome: np.ndarray, threads: int = 1
 ) -> dict[str, np.ndarray]: ...
+def hmm_project(
+    begin: np.ndarray, log_transition: np.ndarray, log_evidence: np.ndarray, threads: int = 1
+) -> dict[str, np.ndarray]: ...

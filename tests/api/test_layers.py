@@ -63,7 +63,7 @@ CORE_LAYERS = [
         "slp/data",
         "slp/spelling",
     },
-    {"tree", "slp/problem", "slp/cell", "slp/chance", "subset/problem", "hme/logit"},
+    {"tree", "hmm_projection", "slp/problem", "slp/cell", "slp/chance", "subset/problem", "hme/logit"},
     {"partition", "forest", "slp/lexer", "bart/soft_gate", "subset/factor", "hme/experts"},
     {"admissible", "draws", "monotone", "leaf/categorical", "leaf/gaussian", "slp/parser"}
     | {"bart/sum_trees", "subset/coefficients", "hme/chain"}

@@ -26,6 +26,10 @@ struct HiddenChains {
   void check() const;
 };
 
+/// Throws InputError unless every sequence has rows, the `steps` transitions of each row are logarithms of probabilities, and some outcome is possible.
+void check_rows(std::span<const std::uint64_t> begin, std::span<const double> log_transition, std::size_t steps, std::span<const double> log_evidence,
+                std::size_t outcomes);
+
 /// What is known at each row of what came before it, and of that and the row itself.
 struct Filtered {
   std::vector<double> log_likelihood;            ///< (rows): log P(row | the rows before it)

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._core import hmm_best_path, hmm_smooth
+from .._core import hmm_best_path, hmm_project, hmm_smooth
 from .markov_tree import Ahead, Chains, Expected, MarkovTree
-from .numeric import log_sum_exp
 from .sequences import Sequences
 
 # The mean field ends when a sweep over the nodes gains less than this a row.
@@ -138,40 +137,16 @@ def reach(tree: MarkovTree, decision: np.ndarray) -> list[np.ndarray]:
     return found
 
 
-def projected_filter(tree: MarkovTree, sequences: Sequences) -> Ahead:
+def projected_filter(tree: MarkovTree, sequences: Sequences, threads: int = 1) -> Ahead:
     """A forward pass that keeps the probabilities of each node's decisions, and not of their combinations.
 
     A step in time is exact, as nodes step independently. What a row adds is found exactly by a pass up and one down
     the tree; then the nodes are taken as independent again (Boyen & Koller 1998).
     """
-    rows, b = sequences.rows, tree.branching
-    transition = np.exp(tree.log_transitions(sequences.X, sequences.first))
-    log_evidence = tree.log_evidence(sequences)
-    ahead, after = np.empty((2, rows, tree.nodes, b))
-    log_likelihood = np.empty(rows)
-    length = np.diff(sequences.begin)
-    for time in range(int(length.max())):
-        at = sequences.begin[:-1][length > time] + time
-        before = after[at - 1] if time else np.eye(b)[np.zeros((len(at), tree.nodes), dtype=int)]
-        ahead[at] = np.einsum("snj,snjk->snk", before, transition[at])
-        after[at], log_likelihood[at] = _observe(tree, ahead[at], log_evidence[at])
-    leaf_ahead = reach(tree, ahead)[-1]
-    joint = np.log(np.maximum(leaf_ahead, np.finfo(float).tiny)) + log_evidence
-    leaf = np.exp(joint - np.asarray(log_sum_exp(joint))[:, None])
-    return Ahead(leaf_ahead, leaf, ahead, after, log_likelihood)
-
-
-def _observe(tree: MarkovTree, ahead: np.ndarray, log_evidence: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """P(decision | y) of nodes that were independent before y, and log P(y)."""
-    log_ahead = np.log(np.maximum(ahead, np.finfo(float).tiny))
-    below = log_evidence
-    share = np.empty_like(ahead)  # P(branch | y, node is reached)
-    for level in reversed(tree.levels):
-        joint = log_ahead[:, level] + below.reshape(len(below), -1, tree.branching)
-        below = np.asarray(log_sum_exp(joint))
-        share[:, level] = np.exp(joint - below[..., None])
-    after = np.empty_like(ahead)
-    for level, reached in zip(tree.levels, reach(tree, share), strict=False):
-        # A node that is not asked learns nothing from y.
-        after[:, level] = reached[..., None] * share[:, level] + (1 - reached[..., None]) * ahead[:, level]
-    return after, below[:, 0]
+    found = hmm_project(
+        sequences.begin.astype(np.uint64),
+        np.ascontiguousarray(tree.log_transitions(sequences.X, sequences.first)),
+        np.ascontiguousarray(tree.log_evidence(sequences)),
+        threads,
+    )
+    return Ahead.of(found, tree)

@@ -111,7 +111,8 @@ class Inference:
 
     def ahead(self, sequences: Sequences) -> Ahead:
         """What is known from the rows before, and with the row."""
-        return filtered(self.tree, sequences, self.threads) if self.exact else projected_filter(self.tree, sequences)
+        forward = filtered if self.exact else projected_filter
+        return forward(self.tree, sequences, self.threads)
 
     def one_step(self, sequences: Sequences) -> Mixed:
         """The distribution of each row's y given the rows before."""

@@ -135,6 +135,18 @@ class Ahead:
     decision: np.ndarray
     log_likelihood: np.ndarray
 
+    @classmethod
+    def of(cls, found: dict[str, np.ndarray], tree: MarkovTree) -> Ahead:
+        """What the core found for the rows of a tree."""
+        leaves, decisions = (-1, tree.leaves), (-1, tree.nodes, tree.branching)
+        return cls(
+            found["outcome_ahead"].reshape(leaves),
+            found["outcome"].reshape(leaves),
+            found["decision_ahead"].reshape(decisions),
+            found["decision"].reshape(decisions),
+            found["log_likelihood"],
+        )
+
 
 def leaves_of_states(nodes: int, branching: int) -> np.ndarray:
     """The leaf that each joint state leads to; the root's decision is its most significant digit."""
@@ -159,15 +171,7 @@ def smoothed(tree: MarkovTree, sequences: Sequences, threads: int = 1) -> Expect
 
 def filtered(tree: MarkovTree, sequences: Sequences, threads: int = 1) -> Ahead:
     """The exact forward pass."""
-    found = hmm_filter(*_chains(tree, sequences), threads=threads)
-    leaves, decisions = (sequences.rows, tree.leaves), (sequences.rows, tree.nodes, tree.branching)
-    return Ahead(
-        found["outcome_ahead"].reshape(leaves),
-        found["outcome"].reshape(leaves),
-        found["decision_ahead"].reshape(decisions),
-        found["decision"].reshape(decisions),
-        found["log_likelihood"],
-    )
+    return Ahead.of(hmm_filter(*_chains(tree, sequences), threads=threads), tree)
 
 
 def best_path(tree: MarkovTree, sequences: Sequences, threads: int = 1) -> tuple[np.ndarray, np.ndarray]:
