@@ -36,9 +36,13 @@ _PARAMETERS = """
         quicker; one row at a time by recursive least squares; chains that draw the posterior; or a mean field, which
         bounds the evidence, shuts branches that nothing needs and gives draws. The last two are for linear, constant
         and class experts.
-    init : {{"auto", "cart", "random"}} or a fitted decision tree
-        Where a fit begins: at the splits of a decision tree, made soft, or at random ones; by itself at a tree where
-        the response is a number, but each chain at random. A tree of scikit-learn on the same columns may be given.
+    init : {{"auto", "cart", "grow", "random"}} or a decision tree
+        Where a fit begins: at the splits of a decision tree, made soft; at a tree that grew level by level, with EM
+        between; or at random gates. By itself at a decision tree where the response is a number, but each chain at
+        random. A tree for the same numeric columns may be given: one that scikit-learn fitted, a `Tree`, or a posterior
+        or an estimator of single trees, of which the best tree is taken.
+    keep_columns : bool
+        Whether EM keeps each gate to the column that the decision tree asks about there.
     ridge : float
         The penalty on coefficients of columns in standard units.
     epochs : int
@@ -218,6 +222,7 @@ class HMERegressor(RegressorMixin, _HME):
         expert: str = "linear",
         method: str = "em",
         init: Any = "auto",
+        keep_columns: bool = False,
         ridge: float = RIDGE["regression"],
         epochs: int = 100,
         tol: float = 1e-5,
@@ -244,6 +249,7 @@ class HMERegressor(RegressorMixin, _HME):
         self.expert = expert
         self.method = method
         self.init = init
+        self.keep_columns = keep_columns
         self.ridge = ridge
         self.epochs = epochs
         self.tol = tol
@@ -330,6 +336,7 @@ class HMEClassifier(ClassifierMixin, _HME):
         expert: str = "auto",
         method: str = "em",
         init: Any = "auto",
+        keep_columns: bool = False,
         ridge: float = RIDGE["classification"],
         epochs: int = 100,
         tol: float = 1e-5,
@@ -356,6 +363,7 @@ class HMEClassifier(ClassifierMixin, _HME):
         self.expert = expert
         self.method = method
         self.init = init
+        self.keep_columns = keep_columns
         self.ridge = ridge
         self.epochs = epochs
         self.tol = tol

@@ -12,6 +12,7 @@ from sklearn.tree import DecisionTreeRegressor
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
 import baytree as bt
+from baytree.hme.start import Splits
 
 # The one place for checks that are expected to fail, each with its reason.
 EXPECTED_FAILURES = {
@@ -96,6 +97,69 @@ def test_a_tree_that_is_given() -> None:
     assert np.sqrt(np.mean((model.predict(X) - y) ** 2)) < 0.4
     with pytest.raises(bt.InputError, match="the tree was fitted to 1 column"):
         bt.HMERegressor(depth=1, init=DecisionTreeRegressor().fit(X[:, :1], y)).fit(X, y)
+
+
+def test_the_best_tree_of_a_posterior() -> None:
+    X, y = bent(400)
+    posterior = bt.sample(
+        bt.CART(), bt.make_design(X, y, task="regression"), warmup=200, draws=100, chains=2, seed=1, progress=False
+    )
+    best = posterior.best_tree()
+    estimator = bt.CARTRegressor(warmup=200, draws=100, chains=2, random_state=1).fit(X, y)
+    for given, tree in ((posterior, best), (best, best), (estimator, estimator.posterior_.best_tree())):
+        splits = Splits.of(given, 2)
+        root = tree.rules[0]
+        cut = tree.schema.columns[root.feature].cuts[root.cut]
+        assert splits.levels[0] == ((root.feature, cut),)
+        model = bt.HMERegressor(depth=2, init=given, epochs=1, random_state=0).fit(X, y)
+        assert model.score(X, y) > 0.8
+
+
+def test_rules_of_a_tree_stand_where_they_are_asked() -> None:
+    """Against scikit-learn's reading: every row goes the same way in both."""
+    X, y = bent(300, seed=4)
+    posterior = bt.sample(
+        bt.CART(), bt.make_design(X, y, task="regression"), warmup=300, draws=20, chains=1, seed=3, progress=False
+    )
+    tree = posterior.best_tree()
+    assert tree.depth > 2
+    levels = Splits.of(tree, tree.depth).levels
+    leaf = np.zeros(len(X), dtype=int)
+    for level in levels:
+        for row in range(len(X)):
+            rule = level[leaf[row]]
+            leaf[row] = 2 * leaf[row] + (rule is not None and X[row, rule[0]] > rule[1])
+    counts = sorted(np.unique(leaf, return_counts=True)[1].tolist())
+    assert counts == sorted(rows for rows, rule in zip(tree.rows, tree.rules, strict=True) if rule is None)
+
+
+@pytest.mark.parametrize("method", ["em", "em2"])
+def test_gates_keep_to_their_columns(method: str) -> None:
+    X, y = bent(400)
+    X = np.column_stack([X, np.random.default_rng(1).normal(size=(400, 2))])
+    kept = bt.HMERegressor(depth=2, method=method, keep_columns=True, random_state=0).fit(X, y)
+    free = bt.HMERegressor(depth=2, method=method, random_state=0).fit(X, y)
+    for gates in kept.tree_.gates:
+        assert (np.count_nonzero(gates[:, 0, :-1], axis=1) <= 1).all()
+    assert np.count_nonzero(free.tree_.gates[0][0, 0, :-1]) == 4
+    begun = bt.HMERegressor(depth=2, method=method, keep_columns=True, epochs=1, random_state=0).fit(X, y)
+    assert np.abs(kept.tree_.gates[0] - begun.tree_.gates[0]).max() > 0.01
+    assert kept.score(X, y) > 0.9
+    if method == "em":
+        assert (np.diff(kept.objective_) >= -1e-9 * np.abs(kept.objective_[1:])).all()
+        with pytest.raises(bt.InputError, match="keep_columns does not end at a mode"):
+            kept.predict(X, kind="interval")
+
+
+def test_a_tree_that_grows() -> None:
+    X, y = bent(400)
+    grown = bt.HMERegressor(depth=3, init="grow", random_state=0).fit(X, y)
+    assert grown.tree_.depth == 3
+    small = bt.HMERegressor(depth=1, init="random", random_state=0).fit(X, y)
+    assert grown.objective_[0] > small.objective_[0]
+    assert grown.score(X, y) > 0.95
+    wide = bt.HMERegressor(depth=2, branching=3, init="grow", random_state=0).fit(X, y)
+    assert wide.tree_.leaves == 9
 
 
 def test_counts_and_times() -> None:
@@ -191,8 +255,11 @@ def test_factors_and_missing_values() -> None:
         ({"expert": "cubic"}, "no expert 'cubic'"),
         ({"method": "guess"}, "no method 'guess'"),
         ({"init": "best"}, "no init 'best'"),
-        ({"init": 3}, "init=3: give auto, cart, random, or a fitted decision tree"),
+        ({"init": 3}, "a decision tree fitted by scikit-learn"),
         ({"branching": 3, "init": "cart"}, "decision trees have two branches, not 3"),
+        ({"keep_columns": 1}, "keep_columns=1: choose True or False"),
+        ({"keep_columns": True, "init": "random"}, "keep_columns: init='random' has no columns to keep"),
+        ({"keep_columns": True, "method": "online"}, "keep_columns: method='online' has no columns to keep"),
         ({"depth": 20}, "1,048,576 leaves; choose at most 4,096"),
         ({"ridge": -1}, "ridge=-1: choose 0 or more"),
         ({"decay": 0}, "decay=0: choose a number between 0 and 1"),

@@ -32,6 +32,7 @@ class InitChoice(StrEnum):
 
     AUTO = "auto"
     CART = "cart"
+    GROW = "grow"
     RANDOM = "random"
 
 
@@ -54,7 +55,10 @@ RidgeOption = Annotated[
 ]
 InitOption = Annotated[
     InitChoice,
-    typer.Option(help="Of hme: begin at the splits of a decision tree, or at random.", rich_help_panel=SAMPLING),
+    typer.Option(
+        help="Of hme: begin at the splits of a decision tree, at a tree that grows, or at random.",
+        rich_help_panel=SAMPLING,
+    ),
 ]
 InitsOption = Annotated[
     int,

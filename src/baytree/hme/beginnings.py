@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from . import start
+from . import em, start
 from .inputs import Inputs
 from .numeric import to_numpy
 from .soft_tree import SoftTree
@@ -15,18 +15,36 @@ from .soft_tree import SoftTree
 if TYPE_CHECKING:
     from .model import HME, TrainingRows
 
+# Epochs of EM between one level and the next of a tree that grows.
+GROWING = 20
+
 
 def beginnings(model: HME, rows: TrainingRows, inputs: Inputs, generator: np.random.Generator) -> Iterator[SoftTree]:
-    """The trees at which a fit begins: several random ones, or one from the splits of a decision tree."""
-    if model.init == "random" or model.depth == 0:
+    """The trees at which a fit begins: several random ones or grown ones, or one from a decision tree."""
+    if model.init in ("random", "grow") or model.depth == 0:
         for _ in range(model.n_init):
-            yield start.random_tree(model.expert, *rows, model.depth, model.branching, generator)
+            yield (
+                _grown(model, rows, generator) if model.init == "grow" else _random(model, rows, model.depth, generator)
+            )
         return
     if isinstance(model.init, start.Splits):
         levels = model.init.standard(inputs)
     else:
         levels = start.splits_of(_hard_tree(model, rows, generator), model.depth)
     yield start.tree_from_splits(model.expert, *rows, levels)
+
+
+def _random(model: HME, rows: TrainingRows, depth: int, generator: np.random.Generator) -> SoftTree:
+    return start.random_tree(model.expert, *rows, depth, model.branching, generator)
+
+
+def _grown(model: HME, rows: TrainingRows, generator: np.random.Generator) -> SoftTree:
+    """A tree that began with one level at random, and got another after some epochs of EM, until it is deep enough."""
+    tree = _random(model, rows, min(model.depth, 1), generator)
+    settings = em.Settings(ridge=float(model.ridge), epochs=GROWING, tolerance=model.tol)
+    while tree.depth < model.depth:
+        tree = start.grown(em.fit(tree, *rows, settings).tree, generator)
+    return tree
 
 
 def _hard_tree(model: HME, rows: TrainingRows, generator: np.random.Generator) -> Any:

@@ -10,7 +10,7 @@ import numpy as np
 from ..errors import InputError
 from ..subset.design import LinearDesign
 from ..words import counted
-from . import em, online, variational
+from . import em, online, start, variational
 from .beginnings import beginnings
 from .factors import Prior
 from .inputs import Inputs
@@ -82,7 +82,10 @@ def _by_em(model: HME, rows: TrainingRows, inputs: Inputs, generator: np.random.
         tolerance=model.tol,
         patience=model.n_iter_no_change,
     )
-    fits = [em.fit(begin, *learned, settings, other) for begin in beginnings(model, learned, inputs, generator)]
+    fits = []
+    for begin in beginnings(model, learned, inputs, generator):
+        free = start.columns_of(begin) if model.keep_columns else None
+        fits.append(em.fit(begin, *learned, settings, other, free=free))
     best = max(fits, key=lambda fit: max(fit.held_out) if fit.held_out else fit.objective[-1])
     return Fitted(best.tree, best.objective, best.held_out, len(best.objective) - 1, best.converged)
 

@@ -24,7 +24,7 @@ from .start import Splits
 METHODS = ("em", "em2", "online", "gibbs", "variational")
 # The methods of which chains draw.
 BY_CHAINS = ("gibbs",)
-INITS = ("auto", "cart", "random")
+INITS = ("auto", "cart", "grow", "random")
 MOST_LEAVES = 4096
 # λ of the noise's prior where none is given, as a share of the response's variance: most of it may be explained.
 NOISE = 0.03
@@ -51,9 +51,13 @@ class HME:
         quicker; one row at a time by recursive least squares; chains that draw the posterior, with Pólya–Gamma
         variables for the gates; or a mean field, which bounds the evidence, shuts branches that nothing needs and gives
         draws. The last two are for linear, constant and class experts.
-    init : {"auto", "cart", "random"} or a fitted decision tree
-        Where a fit begins: at the splits of a decision tree, made soft, or at random ones; by itself at a tree where
-        the response is a number, but each chain at random. A tree of scikit-learn on the same columns may be given.
+    init : {"auto", "cart", "grow", "random"} or a decision tree
+        Where a fit begins: at the splits of a decision tree, made soft; at a tree that grew level by level, with EM
+        between; or at random gates. By itself at a decision tree where the response is a number, but each chain at
+        random. A tree for the same numeric columns may be given: one that scikit-learn fitted, a `Tree`, or a posterior
+        or an estimator of single trees, of which the best tree is taken.
+    keep_columns : bool
+        Whether EM keeps each gate to the column that the decision tree asks about there.
     ridge : float or "auto"
         The penalty on coefficients of columns in standard units; by itself 0.1 for numbers and 5 for classes. Of
         chains, coefficients are normal around 0 with variance 1/ridge, those of linear and constant experts in units of
@@ -88,6 +92,7 @@ class HME:
     expert: str = "auto"
     method: str = "em"
     init: Any = "auto"
+    keep_columns: bool = False
     ridge: float | str = "auto"
     epochs: int = 100
     tol: float = 1e-5
@@ -149,12 +154,14 @@ class HME:
         if isinstance(self.init, str) and self.init not in INITS:
             raise unknown_choice("init", self.init, (*INITS, "a fitted decision tree"))
         if not isinstance(self.init, str | Splits):
-            if not hasattr(self.init, "tree_"):
-                raise InputError(
-                    f"init={self.init!r}: give {', '.join(INITS)}, or a fitted decision tree of scikit-learn"
-                )
             object.__setattr__(self, "init", Splits.of(self.init, self.depth))
-        if self.init not in ("auto", "random") and self.branching != 2 and self.depth > 0:
+        if not isinstance(self.keep_columns, (bool, np.bool_)):
+            raise InputError(f"keep_columns={self.keep_columns!r}: choose True or False")
+        object.__setattr__(self, "keep_columns", bool(self.keep_columns))
+        if self.keep_columns and (self.init in ("grow", "random") or self.method not in ("em", "em2")):
+            named = f"method={self.method!r}" if self.method not in ("em", "em2") else f"init={self.init!r}"
+            raise InputError(f"keep_columns: {named} has no columns to keep; choose 'em' or 'em2' with init='cart'")
+        if self.init not in ("auto", "grow", "random") and self.branching != 2 and self.depth > 0:
             raise InputError(f"init: decision trees have two branches, not {self.branching}; choose 'random'")
 
     @property
@@ -176,7 +183,7 @@ class HME:
         init = self.init
         if init == "auto":
             at_a_tree = task == "regression" and self.branching == 2 and self.method not in BY_CHAINS
-            init = "cart" if at_a_tree else "random"
+            init = "cart" if at_a_tree or self.keep_columns else "random"
         found = self.calibration or Calibration.of(design, expert)
         ridge = RIDGE[task] if self.ridge == "auto" else self.ridge
         return replace(self, expert=expert, init=init, ridge=ridge, calibration=found)

@@ -221,8 +221,9 @@ class HMEPosterior(Sampled):
             How many.
         """
         require_whole("draws", draws, 1)
-        if self.model.method != "em" or self.model.early_stopping:
+        if self.model.method != "em" or self.model.early_stopping or self.model.keep_columns:
             named = "early_stopping" if self.model.early_stopping else f"method={self.model.method!r}"
+            named = "keep_columns" if self.model.keep_columns else named
             raise InputError(f"{named} does not end at a mode, which error bars need; choose method='em' without it")
         if self.plan.data != design.fingerprint():
             raise InputError("these are not the data that the tree was fitted to; give the same table")

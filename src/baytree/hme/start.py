@@ -9,7 +9,9 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError
-from ..words import counted
+from ..posterior import Posterior
+from ..trees import Tree
+from ..words import counted, listed
 from .experts import Experts, first_experts
 from .inputs import Inputs
 from .numeric import Array, namespace, to_kind_of
@@ -56,25 +58,46 @@ class Splits:
         How many columns it was fitted to.
     levels : tuple of tuple
         Its rules, as `tree_from_splits` takes them.
+    names : tuple of str
+        The names of these columns, where the tree knows them.
     """
 
     columns: int
     levels: tuple[tuple[tuple[int, float] | None, ...], ...]
+    names: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, tree: Any, depth: int) -> Splits:
-        """Of a fitted decision tree of scikit-learn."""
-        return cls(int(tree.n_features_in_), tuple(tuple(level) for level in splits_of(tree, depth)))
+    def of(cls, given: Any, depth: int) -> Splits:
+        """Of a decision tree: one that scikit-learn fitted, a `Tree`, or the best of a posterior or an estimator.
+
+        Parameters
+        ----------
+        given : Any
+            That tree.
+        depth : int
+            Levels of rules to take.
+        """
+        if hasattr(given, "tree_") and hasattr(given.tree_, "children_left"):
+            return cls(int(given.n_features_in_), tuple(tuple(level) for level in splits_of(given, depth)))
+        given = getattr(given, "posterior_", given)
+        tree = given.best_tree() if isinstance(given, Posterior) else given
+        if not isinstance(tree, Tree):
+            raise InputError(
+                f"init={given!r}: give 'auto', 'cart', 'grow', 'random', a decision tree fitted by scikit-learn, or a "
+                "tree, a posterior or a fitted estimator of single trees"
+            )
+        levels = tuple(tuple(level) for level in _splits_of_rules(tree, depth))
+        return cls(len(tree.schema.columns), levels, tuple(tree.schema.names))
 
     def to_dict(self) -> dict[str, Any]:
         """The rules as JSON-safe values."""
-        return {"columns": self.columns, "levels": [list(level) for level in self.levels]}
+        return {"columns": self.columns, "levels": [list(level) for level in self.levels], "names": list(self.names)}
 
     @classmethod
     def from_dict(cls, record: Mapping[str, Any]) -> Splits:
         """The rules that `to_dict` described."""
         levels = [tuple(None if rule is None else (rule[0], rule[1]) for rule in level) for level in record["levels"]]
-        return cls(record["columns"], tuple(levels))
+        return cls(record["columns"], tuple(levels), tuple(record.get("names", ())))
 
     def standard(self, inputs: Inputs) -> list[list[Any]]:
         """The rules in standard units."""
@@ -83,6 +106,11 @@ class Splits:
             raise InputError(
                 f"init: the tree was fitted to {counted(self.columns, 'column')}, and there are "
                 f"{counted(columns, 'input')}; give one for the same numeric columns"
+            )
+        if self.names and self.names != inputs.names:
+            raise InputError(
+                f"init: the tree is for the columns {listed(self.names)}, and the inputs are {listed(inputs.names)}; "
+                "give one for the same numeric columns"
             )
         centre, scale = inputs.centre, inputs.scale
         return [
@@ -135,6 +163,34 @@ def splits_of(tree: Any, depth: int) -> list[list[Any]]:
         splits.append(rules)
         level = below
     return splits
+
+
+def _splits_of_rules(tree: Tree, depth: int) -> list[list[tuple[int, float] | None]]:
+    """The rules of a tree as `tree_from_splits` takes them; below a leaf there are none."""
+    levels: list[list[tuple[int, float] | None]] = [[None] * 2**level for level in range(depth)]
+    # Preorder: the right child is what is left on the stack when the left subtree has been read.
+    places = [(0, 0)]
+    for rule in tree.rules:
+        level, place = places.pop()
+        if rule is None:
+            continue
+        column = tree.schema.columns[rule.feature]
+        if level < depth:
+            if column.kind == "categorical" or rule.cut >= len(column.cuts):
+                raise InputError(f"init: the tree asks {tree.question(rule)!r}; give one with cuts of numbers alone")
+            levels[level][place] = (int(rule.feature), float(column.cuts[rule.cut]))
+        places += [(level + 1, 2 * place + 1), (level + 1, 2 * place)]
+    return levels
+
+
+def columns_of(tree: SoftTree) -> tuple[Array, ...]:
+    """The columns that each gate of a tree uses, as 1 beside 0, and the ones: what its gates may keep to."""
+    found = []
+    for gates in tree.gates:
+        xp = namespace(gates)
+        used = xp.astype(xp.any(gates != 0, axis=1), gates.dtype)
+        found.append(xp.concat([used[:, :-1], xp.ones_like(used[:, -1:])], axis=1))
+    return tuple(found)
 
 
 def grown(tree: SoftTree, generator: np.random.Generator) -> SoftTree:
