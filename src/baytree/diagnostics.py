@@ -156,7 +156,8 @@ class Diagnostics:
     chains, draws : int
         The size of the posterior.
     log_likelihood, leaves : Diagnostic
-        Of the log-likelihood and of the size of a draw: the number of leaves or, of a linear model, of columns.
+        Of the log-likelihood and of the size of a draw: the number of leaves or, of a linear model, of columns; of a
+        mixture of experts, whose trees have one size, of the log prior.
     predictions : PredictionDiagnostic or None
         Of the predictions; None where no rows were at hand.
     splits : SplitDiagnostic or None

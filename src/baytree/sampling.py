@@ -67,16 +67,16 @@ def sample(  # type: ignore[misc]
     start: Tree | Mapping[str, Any] | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
 ) -> AnyPosterior:
-    """Draw trees, or sums of trees, from the posterior.
+    """Draw trees, sums of trees, linear models or mixtures of experts from the posterior.
 
     The same model, design and seed give the same draws to the bit, for any number of threads.
 
     Parameters
     ----------
-    model : CART or BART
-        The model.
-    design : Design
-        The data.
+    model : CART, BART, Subset or HME
+        The model. Where its method needs no chains, what is said of them below does not matter.
+    design : Design or LinearDesign
+        The data, as a matrix for a `Subset` or an `HME`.
     warmup, draws : int
         Iterations of each chain to throw away first, and draws to keep.
     thin : int
