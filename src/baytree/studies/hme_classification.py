@@ -11,6 +11,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import product
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -19,6 +20,9 @@ from ..soft import HMEClassifier
 from . import Number, Outcome, Table
 from .figures import Figure, Panel
 from .holdout import greedy_tree
+
+if TYPE_CHECKING:
+    import polars as pl
 
 
 @dataclass(frozen=True)
@@ -124,7 +128,7 @@ def folds(y: np.ndarray, number: int, rng: np.random.Generator) -> Iterator[np.n
 
 
 def choose(
-    X: object, y: np.ndarray, categorical: tuple[str, ...], extent: Extent, rng: np.random.Generator
+    X: pl.DataFrame, y: np.ndarray, categorical: tuple[str, ...], extent: Extent, rng: np.random.Generator
 ) -> tuple[int, float]:
     """The depth and ridge whose fits to some folds give the others the highest log-likelihood."""
     inner = list(folds(y, extent.inner_folds, rng))
@@ -133,8 +137,8 @@ def choose(
         total = 0.0
         for held in inner:
             kept = np.setdiff1d(np.arange(len(y)), held)
-            model = _soft_tree(depth, ridge, categorical, rng).fit(X[kept], y[kept])  # type: ignore[index]
-            shares = model.predict_proba(X[held])  # type: ignore[index]
+            model = _soft_tree(depth, ridge, categorical, rng).fit(X[kept], y[kept])
+            shares = model.predict_proba(X[held])
             places = np.searchsorted(model.classes_, y[held])
             total += float(np.log(shares[np.arange(len(held)), places]).sum())
         scores.append(total)
