@@ -115,6 +115,19 @@ def test_the_best_tree_of_a_posterior() -> None:
         assert model.score(X, y) > 0.8
 
 
+def test_trees_of_other_columns_are_refused() -> None:
+    X, y = bent(200)
+    plan = {"warmup": 100, "draws": 20, "chains": 1, "seed": 1, "progress": False}
+    frame = pd.DataFrame({"a": X[:, 0], "b": X[:, 1]})
+    given = bt.sample(bt.CART(), bt.make_design(frame, y, task="regression"), **plan)
+    with pytest.raises(bt.InputError, match="the tree is for the columns a and b, and the inputs are b and a"):
+        bt.HMERegressor(depth=1, init=given).fit(frame[["b", "a"]], y)
+    sides = pd.DataFrame({"side": np.where(X[:, 0] > 0, "right", "left"), "b": X[:, 1]})
+    by_side = bt.sample(bt.CART(), bt.make_design(sides, y, task="regression"), **plan)
+    with pytest.raises(bt.InputError, match="give one with cuts of numbers alone"):
+        bt.HMERegressor(depth=1, init=by_side).fit(sides, y)
+
+
 def test_rules_of_a_tree_stand_where_they_are_asked() -> None:
     """Against scikit-learn's reading: every row goes the same way in both."""
     X, y = bent(300, seed=4)

@@ -15,6 +15,7 @@ import numpy as np
 
 from .. import robot_arm
 from ..soft import HMERegressor
+from ..words import counted
 from . import Number, Outcome, Table
 from .figures import Curve, Figure, Panel
 
@@ -176,7 +177,7 @@ def _outcome(extent: Extent, data_sets: list[dict[str, Learned]]) -> Outcome:
             f"forward dynamics of a four-joint arm, our stand-in, {extent.rows[0]:,} rows to learn from and "
             f"{extent.rows[1]:,} to test with; soft trees of {LEVELS} levels and two branches, {extent.epochs[-1]} "
             f"epochs from the splits of a decision tree; a network of {HIDDEN} hidden units, scikit-learn's with Adam; "
-            f"{extent.data_sets} data sets, of which the first is shown"
+            f"{counted(extent.data_sets, 'data set')}, of which the first is shown"
         ),
         tables=(_table(first), _every_table(data_sets)),
         findings=_findings(data_sets),
@@ -245,7 +246,7 @@ def _findings(data_sets: list[dict[str, Learned]]) -> tuple[str, ...]:
     network_error = float(first["backprop"].error[-1])
     return (
         *said,
-        f"Both are at or below {CLAIMED} on {held} of {len(data_sets)} data sets.",
+        f"Both are at or below {CLAIMED} on {held} of {counted(len(data_sets), 'data set')}.",
         f"The network comes to {network_error:.3f} in {int(first['backprop'].epochs[-1])} epochs, where 0.09 in 5,500 "
         "are published: our stand-in is smoother than the published data, and Adam quicker than plain gradients.",
         "MARS is not run, and what the slides call CART (linear) is a guess.",

@@ -17,6 +17,7 @@ import numpy as np
 
 from .. import datasets
 from ..soft import HMEClassifier
+from ..words import counted
 from . import Number, Outcome, Table
 from .figures import Figure, Panel
 from .holdout import greedy_tree
@@ -166,9 +167,10 @@ def _outcome(extent: Extent, found: dict[str, Found]) -> Outcome:
     titles = (f"{method}, {whose}" for method in ("baseline", "CART", "HME") for whose in ("published", "here"))
     return Outcome(
         setup=(
-            f"{extent.folds}-fold cross-validation, repeated {extent.repeats} times; soft trees of logit models by EM, "
-            f"depth and ridge chosen from {len(extent.candidates)} pairs by {extent.inner_folds}-fold cross-validation "
-            "inside the training folds; CART is scikit-learn's tree with rpart's defaults; standard errors over rows"
+            f"{extent.folds}-fold cross-validation, repeated {counted(extent.repeats, 'time')}; soft trees of logit "
+            f"models by EM, depth and ridge chosen from {len(extent.candidates)} pairs by {extent.inner_folds}-fold "
+            "cross-validation inside the training folds; CART is scikit-learn's tree with rpart's defaults; standard "
+            "errors over rows"
         ),
         tables=(
             Table(("task", *titles, "Bayes, published"), tuple(rows), "Error rates"),
