@@ -268,7 +268,7 @@ def test_factors_and_missing_values() -> None:
         ({"expert": "cubic"}, "no expert 'cubic'"),
         ({"method": "guess"}, "no method 'guess'"),
         ({"init": "best"}, "no init 'best'"),
-        ({"init": 3}, "a decision tree fitted by scikit-learn"),
+        ({"init": 3}, "init=3 is no decision tree; name a beginning"),
         ({"branching": 3, "init": "cart"}, "decision trees have two branches, not 3"),
         ({"keep_columns": 1}, "keep_columns=1: choose True or False"),
         ({"keep_columns": True, "init": "random"}, "keep_columns: init='random' has no columns to keep"),

@@ -244,7 +244,7 @@ def test_the_picture(model: bt.HMDTRegressor) -> None:
         ({"expert": "cubic"}, "no expert 'cubic'"),
         ({"method": "guess"}, "no method 'guess'"),
         ({"init": "best"}, "no init 'best'"),
-        ({"init": 3}, "a fitted decision tree"),
+        ({"init": 3}, "init=3 is no decision tree; name a beginning"),
         ({"method": "exact", "depth": 4}, r"15 nodes of 2 branches have 2\^15 joint states, more than 4,096"),
         ({"ridge": -1}, "ridge=-1: choose 0 or more"),
         ({"n_init": 0}, "n_init=0"),
