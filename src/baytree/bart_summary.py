@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from .diagnostics import Diagnostic, Diagnostics
+from .diagnostics import Diagnostics
 from .knowledge import Knowledge
 from .verdict import Remedy, advice, verdict
 from .words import counted
@@ -81,7 +81,7 @@ class BARTSummary:
             f"(warmup {self.warmup:,}, thin {self.thin}, seed {self.seed})",
             *(f"known: {constraint}" for constraint in self.known.constraints),
             "",
-            *table_of(self.diagnostics),
+            *self.diagnostics.table(),
         ]
         lines += ["", *remarks] if (remarks := self.diagnostics.remarks()) else []
         lines += ["", "share of the splitting rules that use a column"]
@@ -90,36 +90,15 @@ class BARTSummary:
         return "\n".join([*lines, "", self.verdict])
 
 
-def table_of(found: Diagnostics) -> list[str]:
-    """The quantities that were compared, as lines of a table."""
-    lines = [f"{'':<16}{'mean':>10}{'sd':>9}{'R-hat':>8}{'ESS':>8}"]
-    for d in found.quantities:
-        moments = f"{d.mean:>10.2f}{d.sd:>9.2f}" if isinstance(d, Diagnostic) else " " * 19
-        ess = "–" if d.ess_bulk is None else f"{d.ess_bulk:.0f}"
-        lines.append(f"{d.quantity:<16}{moments}{d.rhat_text:>8}{ess:>8}")
-    return lines
-
-
 def summarise(posterior: BARTPosterior) -> BARTSummary:
     """What `BARTPosterior.summary` promises."""
-    plan, sums = posterior.plan, posterior.mean
-    found = posterior.diagnostics()
+    plan, sums, facts = posterior.plan, posterior.mean, posterior.facts()
     use = posterior.variable_use()
     shares = zip(use.columns, use.mean.tolist(), strict=True)
     return BARTSummary(
-        response=posterior.schema.response.name,
-        task=posterior.schema.response.task,
-        rows=plan.rows,
-        columns=len(posterior.schema.columns),
-        chains=posterior.chains,
-        draws=posterior.draws,
-        warmup=plan.warmup,
-        thin=plan.thin,
-        seed=plan.seed,
-        model=posterior.model.to_dict(),
+        **facts,
         acceptance=posterior.acceptance,
-        diagnostics=found,
-        remedies=advice(found, warmup=plan.warmup, draws=posterior.draws, temperatures=None),
+        remedies=advice(facts["diagnostics"], warmup=plan.warmup, draws=posterior.draws, temperatures=None),
         offset=plan.offset,
         sums=len(posterior.model.centre),
         trees=posterior.model.trees,

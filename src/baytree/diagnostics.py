@@ -212,6 +212,15 @@ class Diagnostics:
         """Whether the chains agree on all that was looked at, by enough draws to say so."""
         return bool(self.judged) and not self.apart and not self.scarce
 
+    def table(self) -> list[str]:
+        """The quantities that were compared, as lines of a table."""
+        lines = [f"{'':<16}{'mean':>10}{'sd':>9}{'R-hat':>8}{'ESS':>8}"]
+        for one in self.quantities:
+            moments = f"{one.mean:>10.2f}{one.sd:>9.2f}" if isinstance(one, Diagnostic) else " " * 19
+            ess = "–" if one.ess_bulk is None else f"{one.ess_bulk:.0f}"
+            lines.append(f"{one.quantity:<16}{moments}{one.rhat_text:>8}{ess:>8}")
+        return lines
+
     def remarks(self) -> list[str]:
         """What no R-hat tells, in sentences."""
         lines = []

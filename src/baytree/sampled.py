@@ -83,6 +83,23 @@ class Sampled:
         kept = {name: value for name, value in self.__dict__.items() if name not in ("_predictor", "_diagnostics")}
         return kept | {"watched": None, "recorded": self.diagnostics()}
 
+    def facts(self) -> dict[str, Any]:
+        """What summaries of all models say: the response, the table, how draws were made, and how chains compare."""
+        response, plan = self.schema.response, self.plan
+        return {
+            "response": response.name,
+            "task": response.task,
+            "rows": plan.rows,
+            "columns": len(self.schema.columns),
+            "chains": self.chains,
+            "draws": self.draws,
+            "warmup": plan.warmup,
+            "thin": plan.thin,
+            "seed": plan.seed,
+            "model": self.model.to_dict(),
+            "diagnostics": self.diagnostics(),
+        }
+
     # ---- do the chains agree? -------------------------------------------------------------------------------------
 
     def diagnostics(self, rows: Any = None, *, draws: int | None = DRAWS) -> Diagnostics:

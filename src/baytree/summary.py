@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .diagnostics import Diagnostic, Diagnostics
+from .diagnostics import Diagnostics
 from .knowledge import Knowledge
 from .verdict import Remedy, advice, verdict
 from .words import counted
@@ -139,12 +139,8 @@ class Summary:
             *([] if self.tempered is None else [str(self.tempered)]),
             *(f"known: {constraint}" for constraint in self.known.constraints),
             "",
-            f"{'':<16}{'mean':>10}{'sd':>9}{'R-hat':>8}{'ESS':>8}",
+            *self.diagnostics.table(),
         ]
-        for d in self.diagnostics.quantities:
-            moments = f"{d.mean:>10.2f}{d.sd:>9.2f}" if isinstance(d, Diagnostic) else " " * 19
-            ess = "–" if d.ess_bulk is None else f"{d.ess_bulk:.0f}"
-            lines.append(f"{d.quantity:<16}{moments}{d.rhat_text:>8}{ess:>8}")
         lines += ["", *remarks] if (remarks := self.diagnostics.remarks()) else []
         lines += ["", "probability that a tree asks about a column"]
         width = max(map(len, self.inclusion))
@@ -164,24 +160,15 @@ def _tempered(posterior: Posterior) -> Tempered | None:
 
 def summarise(posterior: Posterior) -> Summary:
     """What `Posterior.summary` promises."""
-    plan = posterior.plan
-    found = posterior.diagnostics()
+    plan, facts = posterior.plan, posterior.facts()
     inclusion = sorted(posterior.inclusion().items(), key=lambda item: -item[1])
     return Summary(
-        response=posterior.schema.response.name,
-        task=posterior.schema.response.task,
-        rows=plan.rows,
-        columns=len(posterior.schema.columns),
-        chains=posterior.chains,
-        draws=posterior.draws,
-        warmup=plan.warmup,
-        thin=plan.thin,
-        seed=plan.seed,
+        **facts,
         tempered=_tempered(posterior),
-        model=posterior.model.to_dict(),
         acceptance=posterior.acceptance,
-        diagnostics=found,
-        remedies=advice(found, warmup=plan.warmup, draws=posterior.draws, temperatures=plan.temperatures),
+        remedies=advice(
+            facts["diagnostics"], warmup=plan.warmup, draws=posterior.draws, temperatures=plan.temperatures
+        ),
         inclusion=dict(inclusion),
         top_trees=tuple((top.probability, top.tree.n_leaves) for top in posterior.top_trees(TOP_TREES)),
     )

@@ -83,8 +83,8 @@ class Splits:
         tree = given.best_tree() if isinstance(given, Posterior) else given
         if not isinstance(tree, Tree):
             raise InputError(
-                f"init={given!r} is no decision tree; name a beginning, or give a tree fitted by scikit-learn, or a tree, "
-                "a posterior or a fitted estimator of single trees"
+                f"init={given!r} is no decision tree; name a beginning, or give a decision tree of scikit-learn, "
+                "or a tree, a posterior or a fitted estimator of single trees"
             )
         levels = tuple(tuple(level) for level in _splits_of_rules(tree, depth))
         return cls(len(tree.schema.columns), levels, tuple(tree.schema.names))

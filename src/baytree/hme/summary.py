@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from ..bart_summary import table_of
 from ..diagnostics import Diagnostics
 from ..summary import Tempered
 from ..verdict import Remedy, advice, verdict
@@ -117,7 +116,7 @@ class HMESummary:
                 f"(warmup {self.warmup:,}, thin {self.thin}, seed {self.seed})",
                 *([] if self.tempered is None else [str(self.tempered)]),
                 "",
-                *table_of(self.diagnostics),
+                *self.diagnostics.table(),
             ]
             if self.has_chains
             else [f"{self.method}, {counted(self.epochs, 'epoch')} (seed {self.seed})"]
@@ -137,20 +136,10 @@ class HMESummary:
 
 def summarise(posterior: HMEPosterior) -> HMESummary:
     """What `HMEPosterior.summary` promises."""
-    plan, found, swaps = posterior.plan, posterior.diagnostics(), posterior.swaps()
-    remedies = advice(found, warmup=plan.warmup, draws=posterior.draws, temperatures=plan.temperatures)
+    plan, facts, swaps = posterior.plan, posterior.facts(), posterior.swaps()
+    remedies = advice(facts["diagnostics"], warmup=plan.warmup, draws=posterior.draws, temperatures=plan.temperatures)
     return HMESummary(
-        response=posterior.schema.response.name,
-        task=posterior.schema.response.task,
-        rows=plan.rows,
-        columns=len(posterior.schema.columns),
-        chains=posterior.chains,
-        draws=posterior.draws,
-        warmup=plan.warmup,
-        thin=plan.thin,
-        seed=plan.seed,
-        model=posterior.model.to_dict(),
-        diagnostics=found,
+        **facts,
         remedies=remedies if posterior.has_chains else (),
         tempered=None if swaps is None else Tempered.of(plan, swaps),
         has_chains=posterior.has_chains,

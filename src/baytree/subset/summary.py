@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from ..bart_summary import table_of
 from ..diagnostics import Diagnostics
 from ..summary import Tempered
 from ..verdict import Remedy, advice, verdict
@@ -98,7 +97,7 @@ class SubsetSummary:
                 f"(warmup {self.warmup:,}, thin {self.thin}, seed {self.seed})",
                 *([] if self.tempered is None else [str(self.tempered)]),
                 "",
-                *table_of(self.diagnostics),
+                *self.diagnostics.table(),
             ]
         )
         lines = [
@@ -123,25 +122,14 @@ class SubsetSummary:
 
 def summarise(posterior: SubsetPosterior) -> SubsetSummary:
     """What `SubsetPosterior.summary` promises."""
-    plan = posterior.plan
-    found = posterior.diagnostics()
+    plan, facts = posterior.plan, posterior.facts()
     enumerated = posterior.enumerated is not None
     swaps = posterior.swaps()
-    remedies = advice(found, warmup=plan.warmup, draws=posterior.draws, temperatures=plan.temperatures)
+    remedies = advice(facts["diagnostics"], warmup=plan.warmup, draws=posterior.draws, temperatures=plan.temperatures)
     return SubsetSummary(
-        response=posterior.schema.response.name,
-        task=posterior.schema.response.task,
-        rows=plan.rows,
-        columns=len(posterior.schema.columns),
-        chains=posterior.chains,
-        draws=posterior.draws,
-        warmup=plan.warmup,
-        thin=plan.thin,
-        seed=plan.seed,
+        **facts,
         tempered=None if swaps is None else Tempered.of(plan, swaps),
-        model=posterior.model.to_dict(),
         acceptance=posterior.acceptance,
-        diagnostics=found,
         remedies=() if enumerated else remedies,
         inclusion=posterior.inclusion(),
         top_models=posterior.top_models(TOP),
