@@ -23,13 +23,13 @@ def axes(ax: Axes | None, size: tuple[float, float] | None = None) -> Axes:
     return ax if ax is not None else panels(1, 1, size)[0]
 
 
-def panels(rows: int, columns: int, size: tuple[float, float] | None = None, **shared: bool) -> list[Axes]:
+def panels(rows: int, columns: int, size: tuple[float, float] | None = None, **shared: Any) -> list[Axes]:
     """The axes of a new figure, row by row; ``sharex`` and ``sharey`` say what they have in common."""
     try:
         from matplotlib import pyplot
     except ImportError as error:
         raise InputError("plots need matplotlib; install it: pip install 'baytree[plot]'") from error
-    _, found = pyplot.subplots(rows, columns, figsize=size, layout="constrained", squeeze=False, **shared)  # type: ignore[call-overload]
+    _, found = pyplot.subplots(rows, columns, figsize=size, layout="constrained", squeeze=False, **shared)
     return found.ravel().tolist()
 
 
