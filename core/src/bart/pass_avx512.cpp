@@ -4,7 +4,7 @@
 namespace baytree {
 namespace {
 
-constexpr std::size_t lanes = 16, wide = 64;
+constexpr std::size_t lanes = 16;
 
 template <int Leaves>
 struct Lanes {
@@ -12,55 +12,52 @@ struct Lanes {
   std::uint64_t rows[2];
 };
 
-/// The next 64 rows, or the last ones. Leaf numbers and codes are loaded for all of them at once, residuals for 16. Masks that are known to be full would cost
-/// more than the sums.
+/// The next 16 rows, or the last ones. A mask that is known to be full would cost more than the sums; and comparing 16 bytes at a time is cheaper than
+/// comparing 64 and shifting the mask.
 template <int Leaves, bool Weighted, Change How, bool Full>
 BAYTREE_AVX512 [[gnu::always_inline]] inline void add_rows(const Pass& pass, std::size_t i, std::size_t rest, __m512 change, Lanes<Leaves>& to) {
-  const __mmask64 there = Full ? ~__mmask64{0} : (__mmask64{1} << rest) - 1;
-  const auto bytes = [&](const std::uint8_t* from) BAYTREE_AVX512 { return Full ? _mm512_loadu_si512(from) : _mm512_maskz_loadu_epi8(there, from); };
-  const __m512i leaf = bytes(pass.leaf + i);
-  __mmask64 of_first = 0, of_second = 0;
-  if (pass.rule.code) {
-    const __m512i code = bytes(pass.rule.code + i);
-    const __mmask64 above = _mm512_cmpgt_epu8_mask(code, _mm512_set1_epi8(static_cast<char>(pass.rule.cut)));
-    const __mmask64 goes_right = _mm512_mask_cmpneq_epu8_mask(above, code, _mm512_set1_epi8(static_cast<char>(pass.rule.left_code)));
-    of_first = _mm512_mask_cmpeq_epi8_mask(goes_right, leaf, _mm512_set1_epi8(static_cast<char>(pass.first)));
-    of_second = _mm512_mask_cmpeq_epi8_mask(goes_right, leaf, _mm512_set1_epi8(static_cast<char>(pass.second))) & ~of_first;
-    to.rows[0] += static_cast<std::uint64_t>(__builtin_popcountll(of_first));
-    to.rows[1] += static_cast<std::uint64_t>(__builtin_popcountll(of_second));
+  const auto there = static_cast<__mmask16>(Full ? 0xffffu : (1u << rest) - 1u);
+  const auto bytes = [&](const std::uint8_t* from)
+                         BAYTREE_AVX512 { return Full ? _mm_loadu_si128(reinterpret_cast<const __m128i*>(from)) : _mm_maskz_loadu_epi8(there, from); };
+  const auto numbers = [&](const float* from) BAYTREE_AVX512 { return Full ? _mm512_loadu_ps(from) : _mm512_maskz_loadu_ps(there, from); };
+  const __m128i leaf = bytes(pass.leaf + i);
+  float* residual = pass.residual + i;
+  __m512 value = numbers(residual);
+  if constexpr (How != Change::none) {
+    const __m512 by = _mm512_permutexvar_ps(_mm512_cvtepu8_epi32(bytes(pass.changed + i)), change);
+    value = How == Change::add ? _mm512_add_ps(value, by) : _mm512_mul_ps(value, by);
+    if constexpr (Full)
+      _mm512_storeu_ps(residual, value);
+    else
+      _mm512_mask_storeu_ps(residual, there, value);
   }
-  const __mmask64 of_right = of_first | of_second;
-  __mmask64 in_leaf[Leaves];
+  __m512 weight = _mm512_setzero_ps();
+  if constexpr (Weighted) {
+    weight = numbers(pass.weight + i);
+    value = _mm512_mul_ps(value, weight);
+  }
   for (int k = 0; k < Leaves; ++k) {
-    const __m512i number = _mm512_set1_epi8(static_cast<char>(k));
-    in_leaf[k] = Full ? _mm512_cmpeq_epi8_mask(leaf, number) : _mm512_mask_cmpeq_epi8_mask(there, leaf, number);
+    const __m128i number = _mm_set1_epi8(static_cast<char>(k));
+    const __mmask16 in_leaf = Full ? _mm_cmpeq_epi8_mask(leaf, number) : _mm_mask_cmpeq_epi8_mask(there, leaf, number);
+    to.sum[k] = _mm512_mask_add_ps(to.sum[k], in_leaf, to.sum[k], value);
+    if constexpr (Weighted) to.weight[k] = _mm512_mask_add_ps(to.weight[k], in_leaf, to.weight[k], weight);
   }
-#pragma GCC unroll 4
-  for (std::size_t part = 0; part < wide; part += lanes) {
-    if (!Full && part >= rest) break;
-    const auto here = static_cast<__mmask16>(there >> part);
-    const auto numbers = [&](const float* from) BAYTREE_AVX512 { return Full ? _mm512_loadu_ps(from) : _mm512_maskz_loadu_ps(here, from); };
-    float* residual = pass.residual + i + part;
-    __m512 value = numbers(residual);
-    if constexpr (How != Change::none) {
-      const std::uint8_t* from = pass.changed + i + part;
-      const __m128i changed = Full ? _mm_loadu_si128(reinterpret_cast<const __m128i*>(from)) : _mm_maskz_loadu_epi8(here, from);
-      const __m512 by = _mm512_permutexvar_ps(_mm512_cvtepu8_epi32(changed), change);
-      value = How == Change::add ? _mm512_add_ps(value, by) : _mm512_mul_ps(value, by);
-      if constexpr (Full)
-        _mm512_storeu_ps(residual, value);
-      else
-        _mm512_mask_storeu_ps(residual, here, value);
-    }
-    if constexpr (Weighted) {
-      const __m512 w = numbers(pass.weight + i + part);
-      value = _mm512_mul_ps(value, w);
-      for (int k = 0; k < Leaves; ++k) to.weight[k] = _mm512_mask_add_ps(to.weight[k], static_cast<__mmask16>(in_leaf[k] >> part), to.weight[k], w);
-      to.right_weight[0] = _mm512_mask_add_ps(to.right_weight[0], static_cast<__mmask16>(of_first >> part), to.right_weight[0], w);
-      to.right_weight[1] = _mm512_mask_add_ps(to.right_weight[1], static_cast<__mmask16>(of_second >> part), to.right_weight[1], w);
-    }
-    for (int k = 0; k < Leaves; ++k) to.sum[k] = _mm512_mask_add_ps(to.sum[k], static_cast<__mmask16>(in_leaf[k] >> part), to.sum[k], value);
-    to.right = _mm512_mask_add_ps(to.right, static_cast<__mmask16>(of_right >> part), to.right, value);
+  if (!pass.rule.code) return;
+  const __m128i code = bytes(pass.rule.code + i);
+  __mmask16 goes_right = _mm_cmpgt_epu8_mask(code, _mm_set1_epi8(static_cast<char>(pass.rule.cut)));
+  if (pass.rule.left_code != 0) goes_right = _mm_mask_cmpneq_epu8_mask(goes_right, code, _mm_set1_epi8(static_cast<char>(pass.rule.left_code)));
+  const __mmask16 of_first = _mm_mask_cmpeq_epi8_mask(goes_right, leaf, _mm_set1_epi8(static_cast<char>(pass.first)));
+  __mmask16 of_second = 0, of_right = of_first;
+  to.rows[0] += static_cast<std::uint64_t>(__builtin_popcount(of_first));
+  if (pass.second != pass.first) {
+    of_second = _mm_mask_cmpeq_epi8_mask(goes_right, leaf, _mm_set1_epi8(static_cast<char>(pass.second)));
+    of_right = static_cast<__mmask16>(of_first | of_second);
+    to.rows[1] += static_cast<std::uint64_t>(__builtin_popcount(of_second));
+  }
+  to.right = _mm512_mask_add_ps(to.right, of_right, to.right, value);
+  if constexpr (Weighted) {
+    to.right_weight[0] = _mm512_mask_add_ps(to.right_weight[0], of_first, to.right_weight[0], weight);
+    to.right_weight[1] = _mm512_mask_add_ps(to.right_weight[1], of_second, to.right_weight[1], weight);
   }
 }
 
@@ -79,7 +76,8 @@ BAYTREE_AVX512 void few_leaves(const Pass& pass, std::size_t begin, std::size_t 
   to.right = to.right_weight[0] = to.right_weight[1] = _mm512_setzero_ps();
   to.rows[0] = to.rows[1] = 0;
   std::size_t i = begin;
-  for (; i + wide <= end; i += wide) add_rows<Leaves, Weighted, How, true>(here, i, wide, change, to);
+#pragma GCC unroll 4
+  for (; i + lanes <= end; i += lanes) add_rows<Leaves, Weighted, How, true>(here, i, lanes, change, to);
   if (i < end) add_rows<Leaves, Weighted, How, false>(here, i, end - i, change, to);
   for (std::size_t k = 0; k < here.leaves; ++k) {
     out.sum[k] = total(to.sum[k]);
@@ -122,8 +120,12 @@ BlockPass passes::avx512(const Pass& pass) {
     case 6:
       return for_leaves<6>(pass);
     case 7:
+      return for_leaves<7>(pass);
     case 8:
       return for_leaves<8>(pass);
+    case 9:
+    case 10:
+      return for_leaves<10>(pass);
     default:
       return pass.leaves <= 12 ? for_leaves<12>(pass) : pass.leaves <= 16 ? for_leaves<16>(pass) : nullptr;
   }
