@@ -41,13 +41,6 @@ def kind() -> str:
     return "constant"
 
 
-@pytest.fixture
-def model(contents: dict[str, bytes], kind: str, tmp_path: Path) -> Path:
-    path = tmp_path / "model.baytree"
-    path.write_bytes(contents[kind])
-    return path
-
-
 @pytest.mark.parametrize("kind", MODELS)
 def test_the_whole_file_is_read(model: Path) -> None:
     posterior = bt.load(model)
