@@ -26,6 +26,7 @@ from .hme.sequences import Joined, Sequences, joined, seen
 from .response import response_vector
 from .subset.design import LinearDesign
 from .tables import table_of
+from .words import counted
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -183,7 +184,8 @@ class _HMDT(Estimator):
             values, was_seen = self._responses(given.y)
         if values.shape != (len(inputs), width):
             raise InputError(
-                f"y has {values.shape[0]:,} rows of {values.shape[1]} and X {len(inputs):,}; give {width} for each row"
+                f"y has {counted(len(values), 'row')} of {counted(values.shape[1], 'response')}, and X has "
+                f"{counted(len(inputs), 'row')}; give {counted(width, 'response')} for each row"
             )
         return given, Sequences(inputs, self.outputs_.standard(values), was_seen, given.begin)
 

@@ -275,7 +275,7 @@ def test_bad_sequences(model: bt.HMDTRegressor) -> None:
     for given, said in cases:
         with pytest.raises(bt.InputError, match=said):
             fit(*given)
-    with pytest.raises(bt.InputError, match="y has 5 rows"):
+    with pytest.raises(bt.InputError, match="y has 5 rows of 1 response, and X has 6 rows; give 1 response"):
         model.predict(X, y[:5])
     with pytest.raises(bt.InputError, match="must be numbers, not text such as 'a'"):
         model.predict(X, ["a"] * 6)
