@@ -9,43 +9,23 @@ from typing import TYPE_CHECKING, Any
 from . import datasets, slp
 from .bart_model import BART
 from .bart_posterior import BARTPosterior
-from .data import Design, make_design, read
+from .data.design import Design, make_design, read
+from .data.matrix import LinearDesign, make_linear_design, read_linear
 from .edit_tree import EditTree
 from .errors import FileError, InputError, InterruptedSampling
 from .families import load
 from .hme.model import HME
 from .hme.posterior import HMEPosterior
-from .knowledge import (
-    Box,
-    Forbid,
-    Interact,
-    Knowledge,
-    MaxDepth,
-    MaxLeaves,
-    Monotone,
-    Only,
-    Weights,
-    read_knowledge,
-)
+from .knowledge import Box, Forbid, Interact, Knowledge, MaxDepth, MaxLeaves, Monotone, Only, Weights, read_knowledge
 from .leaves import Categorical, Gaussian
 from .models import CART
 from .nulls import additive_null, permutation_null
 from .posterior import Posterior
 from .priors import GrowTree
 from .sampling import converge, extend, resume, sample
-from .subset.design import LinearDesign, make_linear_design, read_linear
 from .subset.model import Subset
 from .subset.posterior import SubsetPosterior
-from .subset.priors import (
-    BetaBinomial,
-    ExpectedSize,
-    GPrior,
-    HyperG,
-    HyperGN,
-    Independent,
-    Ridge,
-    SizePrior,
-)
+from .subset.priors import BetaBinomial, ExpectedSize, GPrior, HyperG, HyperGN, Independent, Ridge, SizePrior
 from .trees import Tree
 
 if TYPE_CHECKING:

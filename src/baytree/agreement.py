@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
 
 import numpy as np
 
-from .data import AnyDesign
+from .data.design import AnyDesign
 from .diagnostics import NEAR_RHAT, Diagnostics, PredictionDiagnostic, SplitDiagnostic, diagnose, ess_of, rhat_of
 from .prediction import LeafMeans
 

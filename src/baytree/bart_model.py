@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 
 from . import _core
-from .data import Design
+from .data.design import Design
+from .data.to_core import native_design
 from .errors import InputError, is_number, require_whole, unknown_choice
 from .knowledge import Monotone
-from .native import native_design
 from .priors import GrowTree
 from .program_sums import kernel_of, tree_program
 from .proposals import ProposalSpec, parse_weights

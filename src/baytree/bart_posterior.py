@@ -12,7 +12,7 @@ import numpy as np
 from .agreement import Rows, diagnose_series, spaced
 from .bart_model import BART
 from .bart_summary import BARTSummary, summarise
-from .data import Schema
+from .data.design import Schema
 from .diagnostics import Diagnostics
 from .errors import InputError, require_whole
 from .explained import Explained

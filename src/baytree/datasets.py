@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import robot_arm as arm
-from .data import Design, read
+from .data.design import Design, read
+from .data.files import read_file
+from .data.response import Task
 from .errors import InputError, unknown_choice
-from .files import read_file
-from .response import Task
 
 if TYPE_CHECKING:
     import polars as pl
@@ -41,7 +41,7 @@ class About:
     categorical : tuple of str
         The predictors whose numbers are labels.
     task : {"auto", "classification", "regression"}
-        How `baytree.data.read` should take the response.
+        How `baytree.data.design.read` should take the response.
     """
 
     title: str
@@ -133,7 +133,7 @@ class Dataset(About):
         target : str, optional
             One of `outputs`.
         **options
-            Passed on to `baytree.data.read`, over this set's own ``task`` and ``categorical``.
+            Passed on to `baytree.data.design.read`, over this set's own ``task`` and ``categorical``.
 
         Returns
         -------

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .data import Design
+from .data.design import Design
 from .errors import InputError
 from .prediction import LeafMeans
 

@@ -8,10 +8,10 @@ from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 from . import _core
-from .columns import Column
-from .data import Design, Schema, require_design
+from .data.binning import Column
+from .data.design import Design, Schema, require_design
+from .data.files import read_text
 from .errors import InputError, is_number
-from .files import read_text
 from .knowledge import Constraint, Knowledge
 from .prior_draws import PriorDraws
 from .sketch_text import Question

@@ -10,11 +10,11 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from .data import Design, make_design
+from .data.design import Design, make_design
+from .data.frames import table_of
 from .errors import InputError
 from .knowledge import Knowledge
 from .knowledge.scikit_learn import from_scikit_learn
-from .tables import table_of
 
 
 class Estimator(BaseEstimator):

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from .agreement import DRAWS
-from .data import Design
+from .data.design import Design
 from .discovery import Curves, Dependence, Interactions, Shap, Surface, VariableUse, dependence, shap, use
 from .discovery.dependence import PredictDraws
 from .errors import InputError, unknown_choice

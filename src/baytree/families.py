@@ -8,7 +8,8 @@ from typing import Any
 
 from .bart_model import BART
 from .bart_posterior import BARTPosterior
-from .data import AnyDesign, Schema, require_design
+from .data.design import AnyDesign, Schema, require_design
+from .data.matrix import LinearSchema
 from .diagnostics import Diagnostics
 from .errors import FileError, InputError
 from .hme.model import HME
@@ -17,7 +18,6 @@ from .models import CART
 from .plan import Plan
 from .posterior import Posterior
 from .storage import ModelReader, open_model
-from .subset.design import LinearSchema
 from .subset.model import Subset, require_linear
 from .subset.posterior import SubsetPosterior
 

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from . import _core
-from .data import Design
+from .data.design import Design
 from .errors import InputError, is_number
 
 # Within these bounds no square of the calibration leaves the range of numbers.

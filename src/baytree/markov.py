@@ -9,7 +9,10 @@ from joblib import effective_n_jobs
 from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from .cells import cells_of, plain_array
+from .data.frames import table_of
+from .data.matrix import LinearDesign
+from .data.response import response_vector
+from .data.values import cells_of, plain_array
 from .errors import InputError, require_prob, require_whole, seed_of, unknown_choice
 from .estimators import Estimator
 from .hme import markov_em
@@ -23,9 +26,6 @@ from .hme.mixture_quantiles import quantile
 from .hme.model import HME, RIDGE
 from .hme.outputs import OF_CLASSES, OF_NUMBERS, Outputs, design_of_outputs, indicators_of
 from .hme.sequences import Joined, Sequences, joined, seen
-from .response import response_vector
-from .subset.design import LinearDesign
-from .tables import table_of
 from .words import counted
 
 if TYPE_CHECKING:

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from . import _core
-from .data import Design
+from .data.design import Design
+from .data.to_core import native_design, vocabulary
 from .edit_tree import EditTree
 from .errors import InputError, is_number
 from .leaves import Categorical, Gaussian, leaf_from_dict
-from .native import native_design, vocabulary
 from .priors import GrowTree
 from .proposals import ProposalSpec, parse_proposal
 from .slp import Program, parse_kernel

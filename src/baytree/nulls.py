@@ -11,7 +11,7 @@ import numpy as np
 
 from .bart_model import BART
 from .bart_posterior import BARTPosterior
-from .data import Design, require_design
+from .data.design import Design, require_design
 from .discovery import Null
 from .errors import InputError, require_whole, seed_of, unknown_choice
 from .knowledge import Interact, Knowledge

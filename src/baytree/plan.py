@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any, Protocol
 
-from .data import Schema
+from .data.design import Schema
 from .tempering import Tempering
 
 

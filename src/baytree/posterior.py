@@ -11,7 +11,8 @@ import numpy as np
 
 from . import _core, prediction
 from .agreement import Rows, diagnose_posterior
-from .data import Design, Schema, require_design
+from .data.design import Design, Schema, require_design
+from .data.to_core import native_columns
 from .datatree import to_datatree
 from .diagnostics import Diagnostics
 from .edit_tree import EditTree
@@ -19,7 +20,6 @@ from .edits import Edits, compare
 from .errors import InputError
 from .evidence import LogEvidence, stepping_stone
 from .models import CART
-from .native import native_columns
 from .plan import Plan
 from .sampled import Part, Sampled, blocks_of
 from .storage import ModelReader

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from . import _core
+from .data.to_core import native_columns
 from .errors import require_prob, unknown_choice
-from .native import native_columns
 
 if TYPE_CHECKING:
     from .posterior import Posterior

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .data import Schema
+from .data.design import Schema
 from .trees import Forest, Tree, Trees, rules_of
 from .words import counted, percent
 

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from . import _core
-from .data import Design, Schema, require_design
+from .data.design import Design, Schema, require_design
+from .data.to_core import native_design
 from .errors import InputError, is_number, require_whole, seed_of, unknown_choice
 from .knowledge import Constraint, Knowledge
-from .native import native_design
 from .prior_draws import PriorDraws
 from .trees import Forest
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from . import _core
-from .data import Design
+from .data.design import Design
+from .data.to_core import vocabulary
 from .errors import InputError
-from .native import vocabulary
 from .proposals import ProposalSpec
 from .slp import Program, parse_kernel
 from .slp.kernels import Component

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from .agreement import DRAWS, Rows, distinct_rows
-from .data import AnyDesign, Schema
+from .data.design import AnyDesign, Schema
 from .diagnostics import Diagnostics
 from .errors import InputError
 from .plan import Described, Plan, model_header

@@ -16,7 +16,8 @@ from typing import Any, overload
 from .agreement import training_rows
 from .bart_model import BART
 from .bart_posterior import BARTPosterior
-from .data import AnyDesign, Design
+from .data.design import AnyDesign, Design
+from .data.matrix import LinearDesign
 from .errors import FileError, InputError, InterruptedSampling, is_number, require_whole, seed_of
 from .families import LINEAR, AnyPosterior, Model, posterior_type, read_header, require_design_of, require_model
 from .hme.model import BY_CHAINS, HME
@@ -28,7 +29,6 @@ from .posterior import Posterior
 from .progress import Progress
 from .sampled import Part
 from .storage import ModelWriter, open_model, partial_path
-from .subset.design import LinearDesign
 from .subset.enumeration import enumerate_models
 from .subset.model import Subset
 from .subset.posterior import SubsetPosterior

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from math import isfinite
 from typing import Any
 
-from .cells import label_of
-from .columns import BOOLEAN_LABELS, Column
-from .data import Schema
+from .data.binning import BOOLEAN_LABELS, Column
+from .data.design import Schema
+from .data.files import read_text
+from .data.values import label_of
 from .errors import InputError, is_number, unknown_choice
-from .files import read_text
 from .sketch_text import MOST_DEPTH, Nodes, Question, read_tree_text
 from .trees import Tree, depths_of, fold, outline
 from .words import counted

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 
 from . import _core
-from .data import Schema
+from .data.design import Schema
+from .data.response import learn_offset
+from .data.to_core import native_columns
 from .errors import InputError, require_prob, unknown_choice
-from .native import native_columns
 from .prediction import BLOCK_NUMBERS, KINDS, NUMBER_KINDS, PREDICTION_KEY
-from .response import learn_offset
 from .sums import Sums
 
 # Of sums of trees with normal noise.

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .columns import Column
-from .data import Schema
+from .data.binning import Column
+from .data.design import Schema
 from .errors import InputError, unknown_choice
 
 

@@ -17,10 +17,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from baytree.columns import MAX_LEVELS, OTHER, cut_points
-from baytree.data import Column, Response, Schema, make_design, read
+from baytree.data.binning import MAX_LEVELS, OTHER, cut_points
+from baytree.data.design import Column, Response, Schema, make_design, read
+from baytree.data.files import TAIL, read_file
 from baytree.errors import InputError
-from baytree.files import TAIL, read_file
 
 FRAMES = {"pandas": pd.DataFrame, "polars": pl.DataFrame, "pyarrow": pa.table}
 FINITE = st.floats(allow_nan=False, allow_infinity=False)

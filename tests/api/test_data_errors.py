@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 from scipy import sparse
 
-from baytree.data import make_design, read
+from baytree.data.design import make_design, read
 from baytree.errors import FileError, InputError, did_you_mean, unknown_choice
 
 X = np.arange(12.0).reshape(6, 2)

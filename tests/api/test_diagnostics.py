@@ -19,6 +19,7 @@ from arviz_stats.base import array_stats
 import baytree as bt
 from baytree import _core, agreement
 from baytree.agreement import Rows, diagnose_predictions, distinct_rows, training_rows
+from baytree.data.to_core import native_columns
 from baytree.diagnostics import (
     LARGEST_RHAT_LIMIT,
     NEAR_RHAT,
@@ -31,7 +32,6 @@ from baytree.diagnostics import (
     ess_of,
     rhat_of,
 )
-from baytree.native import native_columns
 from baytree.plan import Plan
 from baytree.trees import Forest
 from baytree.verdict import advice, verdict

@@ -14,7 +14,7 @@ import pytest
 
 import baytree as bt
 from baytree import _core
-from baytree.data import Schema
+from baytree.data.design import Schema
 from baytree.knowledge import Constraint
 from baytree.knowledge.joined import MOST_BOXES
 from baytree.knowledge.scikit_learn import from_scikit_learn

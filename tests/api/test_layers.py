@@ -10,12 +10,11 @@ PACKAGE = ROOT / "src" / "baytree"
 
 LAYERS = """
 _core errors robot_arm words ←
-cells diagnostics files progress storage tempering ←
-columns evidence response tables verdict ←
-training ←
 data ←
+diagnostics progress storage tempering ←
+evidence verdict ←
 knowledge plan ←
-datasets leaves native proposals trees ←
+datasets leaves proposals trees ←
 prior_draws sketch_text sums ←
 discovery priors sketches ←
 slp ←

@@ -11,11 +11,11 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from baytree.columns import MAX_LEVELS, OTHER
-from baytree.data import make_design
+from baytree.data.binning import MAX_LEVELS, OTHER
+from baytree.data.design import make_design
+from baytree.data.matrix import LinearSchema, make_linear_design, read_linear
+from baytree.data.standardise import standardise
 from baytree.errors import InputError
-from baytree.subset.design import LinearSchema, make_linear_design, read_linear
-from baytree.subset.standard import standardise
 
 NAN = float("nan")
 

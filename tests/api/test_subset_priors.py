@@ -13,8 +13,9 @@ from scipy.special import logsumexp
 from scipy.stats import betabinom, invgamma
 
 from baytree import _core
+from baytree.data.matrix import make_linear_design
+from baytree.data.standardise import standardise
 from baytree.errors import InputError
-from baytree.subset.design import make_linear_design
 from baytree.subset.noise import best_scale, calibrated
 from baytree.subset.priors import (
     BetaBinomial,
@@ -28,7 +29,6 @@ from baytree.subset.priors import (
     model_prior_of,
     prior_from_dict,
 )
-from baytree.subset.standard import standardise
 
 NAMES = ("a", "b", "c", "d")
 PRIORS = [

@@ -11,7 +11,7 @@ from scipy import stats
 
 import baytree as bt
 from baytree import sum_prediction
-from baytree.data import Schema
+from baytree.data.design import Schema
 from baytree.sum_prediction import SumPrediction, SumPredictor, largest_probabilities
 from baytree.sums import Sums
 

@@ -10,8 +10,8 @@ import pytest
 
 import baytree as bt
 from baytree import sampling
+from baytree.data.matrix import LinearDesign
 from baytree.hme.posterior import HMEPosterior
-from baytree.subset.design import LinearDesign
 
 GENERATOR = np.random.default_rng(3)
 X = GENERATOR.normal(size=(40, 2))

@@ -28,7 +28,7 @@ from exact.enumeration import (
 )
 
 if TYPE_CHECKING:
-    from baytree.data import Design
+    from baytree.data.design import Design
 
 
 @dataclass(frozen=True)
@@ -109,7 +109,7 @@ class Space:
 
         Only here is baytree imported: the enumeration must not need it.
         """
-        from baytree.data import make_design
+        from baytree.data.design import make_design
 
         is_categorical = [raw.column.kind == "categorical" for raw in self.raw]
         if self.container == "frame":

@@ -7,7 +7,7 @@ import pytest
 
 import baytree as bt
 from baytree import _core
-from baytree.native import native_design
+from baytree.data.to_core import native_design
 from exact.agreement import Disagreement
 from exact.chains import ProposalSpec, check, native_prior, run
 from exact.constraints import NOTHING, Constraints, broken

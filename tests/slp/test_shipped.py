@@ -17,7 +17,7 @@ from exact.enumeration import Column, Dirichlet, GrowTree, Rule, Table, Tree, en
 from exact.spaces import CONSTRAINED, SPACES, Space
 
 from baytree import InputError, datasets, slp
-from baytree.data import Design, make_design
+from baytree.data.design import Design, make_design
 from baytree.slp.kernels import Semantics
 from baytree.slp.program import SHIPPED
 

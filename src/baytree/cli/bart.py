@@ -13,7 +13,7 @@ from .values import number_or_word, weights_text
 
 if TYPE_CHECKING:
     from ..bart_model import BART
-    from ..data import Design
+    from ..data.design import Design
     from .output import Output
 
 

@@ -15,7 +15,7 @@ from .options import MODEL, SAMPLING, given, option, read_design, tree_prior
 from .values import weights_text
 
 if TYPE_CHECKING:
-    from ..data import AnyDesign
+    from ..data.design import AnyDesign
     from ..families import Model
     from .output import Output
 

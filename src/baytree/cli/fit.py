@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ..data.files import SEPARATORS
 from ..errors import FileError, InputError
-from ..files import SEPARATORS
 from . import options
 from .bart import (
     BandwidthOption,

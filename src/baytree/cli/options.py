@@ -15,7 +15,7 @@ from .data import require_file
 from .knowledge import read_options
 
 if TYPE_CHECKING:
-    from ..data import AnyDesign, Design
+    from ..data.design import AnyDesign, Design
     from ..edit_tree import EditTree
     from ..priors import GrowTree
     from ..slp import Program
@@ -161,7 +161,7 @@ def max_cuts_of(text: str) -> int | None:
 
 def read_design(context: typer.Context) -> Design:
     """The table that the options of a command describe, which it must have under these names."""
-    from ..data import read
+    from ..data.design import read
 
     asked = context.params
     require_file(Path(asked["file"]))

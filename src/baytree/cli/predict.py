@@ -60,8 +60,8 @@ def command(
     predictive there is one line for each row, chain and draw.
     """
     with session(json=as_json) as output:
+        from ..data.files import read_file
         from ..families import load
-        from ..files import read_file
         from ..words import counted
 
         if not 0 < prob < 1:
@@ -171,11 +171,11 @@ def _values(found: np.ndarray, classes: np.ndarray | None) -> dict[str, np.ndarr
 def _offset(posterior: AnyPosterior, table: pl.DataFrame, name: str) -> np.ndarray:
     """The numbers of a column, to be added to a sum of trees."""
     from ..bart_posterior import BARTPosterior
+    from ..data.frames import table_of
+    from ..data.response import learn_offset
     from ..hme.posterior import HMEPosterior
     from ..posterior import Posterior
-    from ..response import learn_offset
     from ..subset.posterior import SubsetPosterior
-    from ..tables import table_of
 
     if not isinstance(posterior, BARTPosterior):
         kinds = {Posterior: "single tree", SubsetPosterior: "linear model", HMEPosterior: "mixture of experts"}

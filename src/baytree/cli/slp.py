@@ -16,7 +16,7 @@ from .options import JsonOption, SemanticsChoice
 if TYPE_CHECKING:
     from rich.text import Text
 
-    from ..data import Design
+    from ..data.design import Design
     from ..slp import Problem
 
 app = typer.Typer(help="Stochastic logic programs.", no_args_is_help=True, rich_markup_mode="rich")
@@ -163,7 +163,7 @@ def _design(table: Path | None, target: str | None) -> Design | None:
         return None
     if table is None or target is None:
         raise InputError("--data and --target belong together: the table, and the column to leave out")
-    from ..data import read
+    from ..data.design import read
 
     return read(table, target)
 

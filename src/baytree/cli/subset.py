@@ -16,7 +16,7 @@ from .options import DATA, MODEL, TaskChoice
 from .values import number_or_word, weights_text
 
 if TYPE_CHECKING:
-    from ..subset.design import LinearDesign
+    from ..data.matrix import LinearDesign
     from ..subset.model import Subset
     from ..subset.priors import ModelPrior, ParameterPrior, Prior
 
@@ -96,7 +96,7 @@ def build(context: typer.Context) -> Subset:
 
 def read_design(context: typer.Context, task: str) -> LinearDesign:
     """The table that the options of a command describe, as a matrix with a response of a kind."""
-    from ..subset.design import read_linear
+    from ..data.matrix import read_linear
 
     asked = context.params
     require_file(Path(asked["file"]))

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..columns import Column
-from ..data import Schema
+from ..data.binning import Column
+from ..data.design import Schema
 from ..errors import InputError, require_prob, require_whole, unknown_choice
 from . import plots
 from .use import PROB

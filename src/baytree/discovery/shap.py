@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..data import Schema
+from ..data.design import Schema
 from ..errors import require_prob, unknown_choice
 from ..words import counted
 from . import plots

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from ..data import Schema
+from ..data.design import Schema
 from ..errors import InputError, require_prob, unknown_choice
 from ..sums import Sums
 from ..words import counted

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from ..data.matrix import LinearDesign, LinearSchema
 from ..errors import InputError
-from ..subset.design import LinearDesign, LinearSchema
 from .inputs import Inputs
 from .outputs import Outputs
 

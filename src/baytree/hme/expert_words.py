@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..response import Response
+from ..data.response import Response
 from .experts import Classes, Gaussian
 from .inputs import Inputs
 from .outputs import Outputs

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..data.matrix import LinearDesign
 from ..errors import InputError
-from ..subset.design import LinearDesign
 from ..words import counted
 from . import em, online, start, variational
 from .beginnings import beginnings

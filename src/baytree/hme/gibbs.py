@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import _core
+from ..data.matrix import LinearDesign
 from ..errors import InputError
-from ..subset.design import LinearDesign
 from ..tempering import Tempering, position_from_dict, position_to_dict
 from .beginnings import beginnings
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ..subset.design import LinearDesign, LinearSchema
-from ..subset.standard import standard_columns
+from ..data.matrix import LinearDesign, LinearSchema
+from ..data.standardise import standard_columns
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,16 +6,7 @@ All of them take one model or many at once: axes before those that are named, wr
 from __future__ import annotations
 
 from .newton import maximised
-from .numeric import (
-    Array,
-    eye_like,
-    log_softmax,
-    namespace,
-    restricted,
-    solve_positive,
-    weighted_cross,
-    weighted_gram,
-)
+from .numeric import Array, eye_like, log_softmax, namespace, restricted, solve_positive, weighted_cross, weighted_gram
 
 
 def log_probabilities(X: Array, coefficients: Array) -> Array:

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from .. import _core
+from ..data.matrix import LinearDesign, LinearSchema
+from ..data.standardise import left_out
 from ..errors import InputError, is_number, require_whole, unknown_choice
-from ..subset.design import LinearDesign, LinearSchema
 from ..subset.model import require_linear
-from ..subset.standard import left_out
 from ..tempering import Tempering
 from . import gibbs
 from .calibration import Calibration

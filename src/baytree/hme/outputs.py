@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from ..data.matrix import LinearDesign, linear_design_of
+from ..data.training import training_of_arrays
 from ..errors import InputError
-from ..subset.design import LinearDesign, linear_design_of
-from ..training import training_of_arrays
 
 OF_NUMBERS = ("linear", "constant", "poisson", "gamma")
 OF_CLASSES = ("logistic", "multinomial")

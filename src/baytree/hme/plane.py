@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..data.matrix import LinearSchema
 from ..errors import InputError, unknown_choice
-from ..subset.design import LinearSchema
 from . import plots
 from .inputs import Inputs
 from .soft_tree import SoftTree

@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 
 from ..agreement import Rows, diagnose_series, spaced
+from ..data.matrix import LinearDesign, LinearSchema
 from ..diagnostics import Diagnostics
 from ..errors import InputError, require_whole
 from ..plan import Plan
 from ..sampled import Part, Sampled, blocks_of
 from ..storage import ModelReader
-from ..subset.design import LinearDesign, LinearSchema
 from ..tempering import Swaps
 from .em import penalty
 from .expert_words import ExpertWords, expert_words

@@ -9,10 +9,10 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 
-from ..cells import cells_of, plain_array
+from ..data.frames import table_of
+from ..data.response import response_vector
+from ..data.values import cells_of, plain_array
 from ..errors import InputError
-from ..response import response_vector
-from ..tables import table_of
 from ..words import counted
 
 

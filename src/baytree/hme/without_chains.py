@@ -7,8 +7,8 @@ from dataclasses import replace
 import numpy as np
 
 from ..agreement import Rows
+from ..data.matrix import LinearDesign
 from ..plan import Plan
-from ..subset.design import LinearDesign
 from .fitting import Fitted, fit, prior_of
 from .model import HME
 from .posterior import HMEPosterior

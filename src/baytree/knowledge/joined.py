@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from .. import _core
-from ..data import Schema
+from ..data.design import Schema
 from ..errors import InputError
 from ..words import counted
 from .base import Constraint, Feature

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 import numpy as np
 
 from .. import _core
-from ..data import Column, Schema
+from ..data.design import Column, Schema
 from ..errors import InputError, unknown_choice
 from .base import Feature, listed
 from .sides import number_text

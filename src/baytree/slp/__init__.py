@@ -1,6 +1,6 @@
 """Stochastic logic programs: knowledge as a prior over trees, or over anything a program derives."""
 
-from ..files import read_text
+from ..data.files import read_text
 from .kernels import parse_kernel
 from .posterior import ProgramPosterior
 from .problems import Problem, ProgramError, check, require_readable

@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import Any, overload
 
 from .. import _core
-from ..data import Design
+from ..data.design import Design
+from ..data.files import read_text
+from ..data.to_core import native_design, vocabulary
 from ..errors import InputError, is_number, require_whole, seed_of, unknown_choice
-from ..files import read_text
 from ..knowledge import Constraint, Knowledge
-from ..native import native_design, vocabulary
 from ..prior_draws import PriorDraws
 from ..trees import Forest
 from .kernels import KernelSpec, Semantics, parse_kernel

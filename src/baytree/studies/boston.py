@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .. import datasets
-from ..data import Design, make_design
+from ..data.design import Design, make_design
 from ..discovery import Interactions, VariableUse
 from . import Number, Outcome, Table
 from .figures import Curve, Figure, Panel

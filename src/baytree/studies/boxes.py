@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import datasets, slp
-from ..data import Design, make_design
+from ..data.design import Design, make_design
 from ..models import CART
 from . import Number, Outcome, Table
 from .runs import WARMUP_SHARE, recorded

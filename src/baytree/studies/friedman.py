@@ -14,7 +14,7 @@ import numpy as np
 
 from .. import datasets
 from ..bart_model import BART
-from ..data import Design, make_design
+from ..data.design import Design, make_design
 from ..discovery import Interactions, VariableUse
 from ..nulls import permutation_null
 from ..words import listed

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .. import datasets
-from ..data import Design, make_design
+from ..data.design import Design, make_design
 from ..models import CART
 from ..priors import GrowTree
 from ..trees import Tree

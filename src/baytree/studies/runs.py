@@ -11,7 +11,7 @@ import numpy as np
 from .. import datasets
 from ..bart_model import BART
 from ..bart_posterior import BARTPosterior
-from ..data import Design, make_design
+from ..data.design import Design, make_design
 from ..models import CART
 from ..posterior import Posterior
 from ..sampling import sample

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..bart_model import BART
 from ..bart_posterior import BARTPosterior
-from ..data import Design
+from ..data.design import Design
 from ..discovery import Interactions, VariableUse
 from . import Number, Table
 from .figures import Curve, Panel

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from .. import slp
-from ..data import Design
+from ..data.design import Design
 from ..edit_tree import EditTree
 from ..models import CART
 from ..posterior import Posterior

@@ -6,8 +6,8 @@ import numpy as np
 
 from .. import _core
 from ..agreement import Rows
+from ..data.matrix import LinearDesign
 from ..plan import Plan
-from .design import LinearDesign
 from .draws import ranges
 from .model import Subset
 from .posterior import ENUMERATED, ENUMERATED_ARRAYS, SubsetPosterior

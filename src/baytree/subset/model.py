@@ -10,21 +10,13 @@ from typing import Any
 import numpy as np
 
 from .. import _core
+from ..data.matrix import LinearDesign, LinearSchema
+from ..data.standardise import Standard, left_out, standardise
 from ..errors import InputError, is_number, unknown_choice
 from ..proposals import ProposalSpec, parse_weights
 from ..tempering import Tempering, position_from_dict, position_to_dict
-from .design import LinearDesign, LinearSchema
 from .noise import calibrated, require_noise
-from .priors import (
-    PARAMETER_PRIORS,
-    BetaBinomial,
-    HyperGN,
-    ModelPrior,
-    ParameterPrior,
-    model_prior_of,
-    prior_from_dict,
-)
-from .standard import Standard, left_out, standardise
+from .priors import PARAMETER_PRIORS, BetaBinomial, HyperGN, ModelPrior, ParameterPrior, model_prior_of, prior_from_dict
 
 MOVES = ("gibbs", "random", "metropolis", "informed", "replace")
 # A scan judges every unit in a few nanoseconds; a replacement passes between units that stand in for each other.

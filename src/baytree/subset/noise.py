@@ -5,9 +5,9 @@ from __future__ import annotations
 from math import expm1, inf, log
 from typing import Any, Literal
 
+from ..data.matrix import LinearDesign
+from ..data.standardise import DEPENDENT, Standard, standardise
 from ..errors import InputError, is_number
-from .design import LinearDesign
-from .standard import DEPENDENT, Standard, standardise
 
 # The least share of the response's variance that counts as noise: a fit that leaves less is exact.
 LEAST_SHARE = 1e-6

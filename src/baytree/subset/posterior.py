@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..agreement import Rows, diagnose_series, spaced
+from ..data.matrix import LinearSchema
 from ..diagnostics import Diagnostics
 from ..discovery.use import PROB
 from ..errors import InputError, require_prob, require_whole
@@ -17,7 +18,6 @@ from ..plan import Plan
 from ..sampled import Part, Sampled, blocks_of
 from ..storage import ModelReader
 from ..tempering import Swaps
-from .design import LinearSchema
 from .draws import PART_ARRAYS, RUNGS, SubsetDraws
 from .model import Subset
 from .models import Coefficients, Enumerated, Inclusion, Normalised, RankedModel, RankedModels

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from ..data.matrix import LinearSchema
 from ..discovery import plots
 from ..discovery.null import Null
 from ..discovery.use import DRAWN, Shares
 from ..errors import InputError
-from .design import LinearSchema
 from .draws import SubsetDraws
 
 if TYPE_CHECKING:

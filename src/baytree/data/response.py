@@ -9,9 +9,9 @@ from typing import Any, Literal
 import narwhals as nw
 import numpy as np
 
-from .cells import Cells, cells_of, plain_array, warn_of_odd_cells
-from .errors import InputError, unknown_choice
-from .words import counted
+from ..errors import InputError, unknown_choice
+from ..words import counted
+from .values import Cells, cells_of, plain_array, warn_of_odd_cells
 
 Task = Literal["auto", "classification", "regression"]
 TASKS = ("auto", "classification", "regression")

@@ -11,7 +11,7 @@ from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
-from .errors import FileError, InputError
+from ..errors import FileError, InputError
 
 if TYPE_CHECKING:
     import polars as pl

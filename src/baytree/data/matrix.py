@@ -11,13 +11,13 @@ from typing import Any, Literal
 
 import numpy as np
 
-from ..columns import Column, learn_column
-from ..data import described, hashed
 from ..errors import InputError
-from ..response import Response, Task
-from ..training import Training, matched_columns, training_of_arrays, training_of_table
 from ..words import counted
+from .binning import Column, learn_column
+from .design import described, hashed
 from .interactions import interaction_name, pairs_of, require_width
+from .response import Response, Task
+from .training import Training, matched_columns, training_of_arrays, training_of_table
 
 UnitKind = Literal["numeric", "boolean", "categorical", "interaction"]
 

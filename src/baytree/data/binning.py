@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from .cells import Cells, Kind, cells_of, label_of, warn_of_odd_cells
-from .errors import InputError
+from ..errors import InputError
+from .values import Cells, Kind, cells_of, label_of, warn_of_odd_cells
 
 MAX_LEVELS = 63
 OTHER = "(other)"

@@ -14,8 +14,8 @@ from typing import Any, Literal
 import narwhals as nw
 import numpy as np
 
-from .errors import InputError, InputTypeError
-from .words import counted
+from ..errors import InputError, InputTypeError
+from ..words import counted
 
 Kind = Literal["numeric", "boolean", "categorical"]
 

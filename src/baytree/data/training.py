@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from .cells import Cells, has_categorical_type, plain_array
-from .columns import Column
-from .errors import InputError, did_you_mean, unknown_choice
+from ..errors import InputError, did_you_mean, unknown_choice
+from ..words import counted
+from .binning import Column
 from .files import require_unique
+from .frames import Table, table_of
 from .response import Response, Task, learn_offset, learn_response, learn_weight, response_vector
-from .tables import Table, table_of
-from .words import counted
+from .values import Cells, has_categorical_type, plain_array
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..errors import InputError
 from ..words import counted, listed
-from .design import LinearDesign, weighted_mean
+from .matrix import LinearDesign, weighted_mean
 
 # A column of whose square other columns leave less than this share depends on them.
 DEPENDENT = 1e-8

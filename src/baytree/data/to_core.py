@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from . import _core
-from .data import Design, Schema
+from .. import _core
+from .design import Design, Schema
 
 
 def native_design(design: Design) -> _core.Design:

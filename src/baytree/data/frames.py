@@ -10,9 +10,9 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 
-from .cells import Cells, cells_of
-from .errors import InputError, InputTypeError, unknown_choice
+from ..errors import InputError, InputTypeError, unknown_choice
 from .files import read_file, require_unique
+from .values import Cells, cells_of
 
 
 @dataclass(frozen=True)

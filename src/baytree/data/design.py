@@ -11,11 +11,11 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from .columns import MAX_CODES, Column, learn_column
-from .errors import InputError
+from ..errors import InputError
+from ..words import counted
+from .binning import MAX_CODES, Column, learn_column
 from .response import Response, Task
 from .training import Training, matched_columns, training_of_arrays, training_of_table
-from .words import counted
 
 __all__ = ["Column", "Design", "Response", "Schema", "make_design", "read"]
 

@@ -1,0 +1,1 @@
+"""Tables: files and frames as values, values as bins or as a matrix, with a response."""
