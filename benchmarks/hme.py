@@ -15,7 +15,7 @@ from rich.console import Console
 from rich.table import Table
 from sklearn.neural_network import MLPRegressor
 
-from baytree import robot_arm
+from baytree.datasets import arm_dynamics
 from baytree.hme import em, start
 from baytree.hme.soft_tree import responsibilities
 
@@ -37,7 +37,7 @@ def median_seconds(work: Callable[[], object]) -> float:
 
 
 def main() -> None:
-    data = robot_arm.simulate()
+    data = arm_dynamics.simulate()
     X, Y, weight = standard(data.X_train), standard(data.Y_train), np.ones(len(data.X_train))
     inputs = np.column_stack([X, weight])
     tree = start.random_tree("linear", inputs, Y, weight, LEVELS, 2, np.random.default_rng(0))

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from baytree import datasets
-from baytree import robot_arm as arm
+from baytree.datasets import arm_dynamics as arm
 from baytree.errors import InputError
 
 SHAPES = {

@@ -9,7 +9,7 @@ ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "src" / "baytree"
 
 LAYERS = """
-_core errors robot_arm words ←
+_core errors words ←
 data ←
 diagnostics progress storage tempering ←
 evidence verdict ←

@@ -13,8 +13,9 @@ import pytest
 from typer.testing import CliRunner
 
 import baytree as bt
-from baytree import robot_arm, studies
+from baytree import studies
 from baytree.cli import app
+from baytree.datasets import arm_dynamics
 from baytree.discovery import Interactions, VariableUse
 from baytree.studies import (
     agreement,
@@ -324,7 +325,7 @@ def test_groups_are_corners() -> None:
 
 
 def test_errors_are_relative_to_the_training_mean() -> None:
-    data = robot_arm.simulate(50, 20, seed=1)
+    data = arm_dynamics.simulate(50, 20, seed=1)
     mean = np.broadcast_to(data.Y_train.mean(axis=0), data.Y_test.shape)
     assert arm.relative_error(data, mean) == pytest.approx(1)
     assert arm.relative_error(data, data.Y_test) == 0

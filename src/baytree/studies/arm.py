@@ -1,8 +1,8 @@
 """Forward dynamics of a robot arm: Jordan's slides, the table of batch algorithms.
 
-The arm and the ranges of its motions are not public; `baytree.robot_arm` stands in, with ranges that give a linear fit
-the published error. "CART (linear)" is not explained on the slides; run here is a greedy tree of as many leaves as the
-soft tree, with a least-squares fit in each. MARS is not run.
+The arm and the ranges of its motions are not public; `baytree.datasets.robot_arm` stands in, with ranges that give a
+linear fit the published error. "CART (linear)" is not explained on the slides; run here is a greedy tree of as many
+leaves as the soft tree, with a least-squares fit in each. MARS is not run.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from .. import robot_arm
+from ..datasets import arm_dynamics
 from ..soft import HMERegressor
 from ..words import counted
 from . import Number, Outcome, Table
@@ -79,19 +79,19 @@ def run(*, quick: bool, seed: int, tell: Callable[[str], object]) -> Outcome:
     extent = QUICK if quick else FULL
     data_sets = []
     for number in range(extent.data_sets):
-        data = robot_arm.simulate(*extent.rows, seed=seed + number)
+        data = arm_dynamics.simulate(*extent.rows, seed=seed + number)
         data_sets.append(_learn_all(data, extent, tell if number == 0 else lambda line: None))
         tell(f"data set {number + 1} of {extent.data_sets}")
     return _outcome(extent, data_sets)
 
 
-def relative_error(data: robot_arm.Sample, predicted: np.ndarray) -> float:
+def relative_error(data: arm_dynamics.Sample, predicted: np.ndarray) -> float:
     """The mean over outputs of the test rows' mean square over that of predicting the training mean."""
     base = np.mean((data.Y_test - data.Y_train.mean(axis=0)) ** 2, axis=0)
     return float(np.mean(np.mean((data.Y_test - predicted) ** 2, axis=0) / base))
 
 
-def _learn_all(data: robot_arm.Sample, extent: Extent, tell: Callable[[str], object]) -> dict[str, Learned]:
+def _learn_all(data: arm_dynamics.Sample, extent: Extent, tell: Callable[[str], object]) -> dict[str, Learned]:
     found = {"linear": _timed(data, _linear), "backprop": network(data, extent.network_epochs)}
     tell("network")
     for name, method in METHODS.items():
@@ -100,13 +100,13 @@ def _learn_all(data: robot_arm.Sample, extent: Extent, tell: Callable[[str], obj
     return found | {"CART": _timed(data, _greedy_trees), "CART (linear)": _timed(data, _trees_of_lines)}
 
 
-def _timed(data: robot_arm.Sample, predict: Callable[[robot_arm.Sample], np.ndarray]) -> Learned:
+def _timed(data: arm_dynamics.Sample, predict: Callable[[arm_dynamics.Sample], np.ndarray]) -> Learned:
     begun = time.perf_counter()
     predicted = predict(data)
     return Learned(np.array([relative_error(data, predicted)]), seconds=time.perf_counter() - begun)
 
 
-def soft_tree(data: robot_arm.Sample, method: str, epochs: tuple[int, ...]) -> Learned:
+def soft_tree(data: arm_dynamics.Sample, method: str, epochs: tuple[int, ...]) -> Learned:
     """A soft tree of four levels and two branches, as its estimator fits it, but that it never ends early."""
     errors, seconds = [], 0.0
     for number in epochs:
@@ -118,7 +118,7 @@ def soft_tree(data: robot_arm.Sample, method: str, epochs: tuple[int, ...]) -> L
     return Learned(np.array(errors), np.array(epochs), seconds)
 
 
-def network(data: robot_arm.Sample, epochs: int) -> Learned:
+def network(data: arm_dynamics.Sample, epochs: int) -> Learned:
     """One layer of hidden units, by scikit-learn's Adam with its defaults, on columns in standard units."""
     from sklearn.neural_network import MLPRegressor
 
@@ -139,7 +139,7 @@ def _standard(values: np.ndarray, of: np.ndarray) -> np.ndarray:
     return (values - of.mean(axis=0)) / of.std(axis=0)
 
 
-def _linear(data: robot_arm.Sample) -> np.ndarray:
+def _linear(data: arm_dynamics.Sample) -> np.ndarray:
     return _least_squares(data.X_train, data.Y_train, data.X_test)
 
 
@@ -148,16 +148,16 @@ def _least_squares(X: np.ndarray, y: np.ndarray, new: np.ndarray) -> np.ndarray:
     return np.column_stack([new, np.ones(len(new))]) @ coefficients
 
 
-def _greedy_trees(data: robot_arm.Sample) -> np.ndarray:
+def _greedy_trees(data: arm_dynamics.Sample) -> np.ndarray:
     """One tree an output."""
     from sklearn.tree import DecisionTreeRegressor
 
-    trees = [DecisionTreeRegressor(min_samples_leaf=LEAST_ROWS, random_state=0) for _ in robot_arm.OUTPUTS]
+    trees = [DecisionTreeRegressor(min_samples_leaf=LEAST_ROWS, random_state=0) for _ in arm_dynamics.OUTPUTS]
     fits = [tree.fit(data.X_train, y) for tree, y in zip(trees, data.Y_train.T, strict=True)]
     return np.column_stack([fit.predict(data.X_test) for fit in fits])
 
 
-def _trees_of_lines(data: robot_arm.Sample) -> np.ndarray:
+def _trees_of_lines(data: arm_dynamics.Sample) -> np.ndarray:
     """One tree for all outputs, of as many leaves as the soft tree, with a least-squares fit in each."""
     from sklearn.tree import DecisionTreeRegressor
 
