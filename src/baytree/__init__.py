@@ -26,7 +26,7 @@ from .sampling import converge, extend, resume, sample
 from .subset.model import Subset
 from .subset.posterior import SubsetPosterior
 from .subset.priors import BetaBinomial, ExpectedSize, GPrior, HyperG, HyperGN, Independent, Ridge, SizePrior
-from .trees import Tree
+from .trees.tree import Tree
 
 if TYPE_CHECKING:
     from .bart import BARTClassifier, BARTRegressor

@@ -20,7 +20,7 @@ from .program_sums import kernel_of, tree_program
 from .proposals import ProposalSpec, parse_weights
 from .slp import Program
 from .tempering import Tempering
-from .trees import forest_from_lists, forest_to_lists
+from .trees.forest import forest_from_lists, forest_to_lists
 
 # Chosen by effective samples a second: see docs/benchmarks.md.
 AUTO = {"birth_death": 1.0, "change": 0.25}

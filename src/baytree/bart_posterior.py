@@ -20,8 +20,9 @@ from .plan import Plan
 from .sampled import Part, blocks_of
 from .storage import ModelReader
 from .sum_prediction import SumPrediction, SumPredictor
-from .sums import Sums
-from .trees import Tree, rules_of
+from .trees.ensemble import Sums
+from .trees.forest import rules_of
+from .trees.tree import Tree
 
 FOREST_ARRAYS = ("feature", "cut", "subset", "missing_left", "rows", "begin")
 SUM_ARRAYS = (*FOREST_ARRAYS, "tree", "value")

@@ -13,13 +13,13 @@ from .data.design import Design, Schema, require_design
 from .data.files import read_text
 from .errors import InputError, is_number
 from .knowledge import Constraint, Knowledge
-from .prior_draws import PriorDraws
-from .sketch_text import Question
-from .sketches import Sketch, sketch_of
 from .slp import SHIPPED, Limits, Program
 from .slp.kernels import Semantics
 from .slp.terms import atom_text
-from .trees import fold
+from .trees.outline import fold
+from .trees.prior_samples import PriorDraws
+from .trees.template import Sketch, sketch_of
+from .trees.template_text import Question
 from .words import counted
 
 # In edittree.slp the facts stand above this line, and how a tree is edited below it.

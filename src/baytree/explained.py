@@ -13,7 +13,7 @@ from .discovery.dependence import PredictDraws
 from .errors import InputError, unknown_choice
 from .sampled import Sampled
 from .sum_prediction import SumPrediction
-from .sums import Sums
+from .trees.ensemble import Sums
 
 
 class Explained(Sampled):

@@ -18,7 +18,8 @@ from .priors import GrowTree
 from .proposals import ProposalSpec, parse_proposal
 from .slp import Program, parse_kernel
 from .tempering import Tempering, position_from_dict, position_to_dict
-from .trees import Tree, forest_from_lists, forest_to_lists, tree_of
+from .trees.forest import forest_from_lists, forest_to_lists
+from .trees.tree import Tree, tree_of
 
 TreeChain = _core.CategoricalChain | _core.GaussianChain
 ProgramChain = _core.CategoricalProgramChain | _core.GaussianProgramChain

@@ -16,7 +16,6 @@ from .data.to_core import native_columns
 from .datatree import to_datatree
 from .diagnostics import Diagnostics
 from .edit_tree import EditTree
-from .edits import Edits, compare
 from .errors import InputError
 from .evidence import LogEvidence, stepping_stone
 from .models import CART
@@ -25,7 +24,9 @@ from .sampled import Part, Sampled, blocks_of
 from .storage import ModelReader
 from .summary import Summary, summarise
 from .tempering import Swaps, position_from_dict
-from .trees import Forest, Tree, Trees, rules_of
+from .trees.diff import Edits, compare
+from .trees.forest import Forest, rules_of
+from .trees.tree import Tree, Trees
 
 if TYPE_CHECKING:
     from xarray import DataTree

@@ -11,8 +11,8 @@ from .data.design import Design, Schema, require_design
 from .data.to_core import native_design
 from .errors import InputError, is_number, require_whole, seed_of, unknown_choice
 from .knowledge import Constraint, Knowledge
-from .prior_draws import PriorDraws
-from .trees import Forest
+from .trees.forest import Forest
+from .trees.prior_samples import PriorDraws
 
 RULES = ("variable", "uniform")
 

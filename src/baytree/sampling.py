@@ -33,7 +33,7 @@ from .subset.enumeration import enumerate_models
 from .subset.model import Subset
 from .subset.posterior import SubsetPosterior
 from .tempering import Tempering
-from .trees import Tree, tree_of
+from .trees.tree import Tree, tree_of
 
 # Chains run this long before Python looks at progress and Ctrl-C.
 BLOCK_SECONDS = 0.1

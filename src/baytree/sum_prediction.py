@@ -15,7 +15,7 @@ from .data.response import learn_offset
 from .data.to_core import native_columns
 from .errors import InputError, require_prob, unknown_choice
 from .prediction import BLOCK_NUMBERS, KINDS, NUMBER_KINDS, PREDICTION_KEY
-from .sums import Sums
+from .trees.ensemble import Sums
 
 # Of sums of trees with normal noise.
 SUM_KINDS = (*NUMBER_KINDS, "sigma")

@@ -10,7 +10,7 @@ import pytest
 import baytree as bt
 from baytree import InputError
 from baytree.nulls import without_interactions
-from baytree.trees import rules_of
+from baytree.trees.forest import rules_of
 
 GROWTREE = bt.slp.load("growtree.slp")
 FAST = {"warmup": 5, "draws": 4, "chains": 2, "seed": 1, "progress": False}

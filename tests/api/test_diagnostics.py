@@ -33,7 +33,7 @@ from baytree.diagnostics import (
     rhat_of,
 )
 from baytree.plan import Plan
-from baytree.trees import Forest
+from baytree.trees.forest import Forest
 from baytree.verdict import advice, verdict
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"

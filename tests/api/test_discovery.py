@@ -25,8 +25,8 @@ from baytree.discovery import (
     variable_use,
 )
 from baytree.discovery import null as nulls
-from baytree.sums import Sums
-from baytree.trees import Forest, rules_of
+from baytree.trees.ensemble import Sums
+from baytree.trees.forest import Forest, rules_of
 
 LEAF: dict[str, Any] = {"leaf": True}
 ROWS = 60

@@ -15,8 +15,8 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor, export_t
 import baytree as bt
 from baytree import InputError
 from baytree.edit_tree import MARK
-from baytree.sketches import sketch_of
 from baytree.slp import SHIPPED
+from baytree.trees.template import sketch_of
 
 LEAF: dict[str, Any] = {"leaf": True}
 RNG = np.random.default_rng(7)

@@ -10,8 +10,8 @@ import pytest
 
 import baytree as bt
 from baytree import InputError
-from baytree.edits import Cut, Edits
-from baytree.trees import Forest
+from baytree.trees.diff import Cut, Edits
+from baytree.trees.forest import Forest
 
 LEAF: dict[str, Any] = {"leaf": True}
 ROWS = 60

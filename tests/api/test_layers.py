@@ -15,11 +15,10 @@ diagnostics progress storage tempering ←
 evidence verdict ←
 knowledge plan ←
 datasets leaves proposals trees ←
-prior_draws sketch_text sums ←
-discovery priors sketches ←
+discovery priors ←
 slp ←
 edit_tree program_sums ←
-bart_model bart_summary edits models prediction summary ←
+bart_model bart_summary models prediction summary ←
 agreement datatree sum_prediction ←
 sampled ←
 explained ←

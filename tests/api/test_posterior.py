@@ -13,7 +13,7 @@ import pytest
 
 import baytree as bt
 from baytree import sampling
-from baytree.trees import Rule
+from baytree.trees.forest import Rule
 
 
 @pytest.fixture(scope="module")

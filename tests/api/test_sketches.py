@@ -13,7 +13,7 @@ from sklearn.tree import DecisionTreeClassifier
 import baytree as bt
 from baytree import InputError
 from baytree.errors import FileError
-from baytree.sketches import Sketch, sketch_of
+from baytree.trees.template import Sketch, sketch_of
 
 LEAF: dict[str, Any] = {"leaf": True}
 

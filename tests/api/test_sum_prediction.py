@@ -13,7 +13,7 @@ import baytree as bt
 from baytree import sum_prediction
 from baytree.data.design import Schema
 from baytree.sum_prediction import SumPrediction, SumPredictor, largest_probabilities
-from baytree.sums import Sums
+from baytree.trees.ensemble import Sums
 
 CHAINS, DRAWS = 2, 12
 RESPONSES = ("number", "two classes", "four classes")

@@ -9,8 +9,8 @@ import numpy as np
 from scipy import stats
 
 import baytree as bt
-from baytree.sums import Sums
-from baytree.trees import Forest, forest_to_lists, rules_of
+from baytree.trees.ensemble import Sums
+from baytree.trees.forest import Forest, forest_to_lists, rules_of
 from exact.agreement import Disagreement, assert_agrees, assert_means_agree
 from exact.chains import native_prior
 from exact.constraints import broken

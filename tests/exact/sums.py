@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy.special import expit
 
 from baytree import _core
-from baytree.trees import Forest, Rule, forest_from_lists, rules_of
+from baytree.trees.forest import Forest, Rule, forest_from_lists, rules_of
 
 
 class Column(NamedTuple):

@@ -8,7 +8,7 @@ import pytest
 from numpy.typing import NDArray
 
 import baytree as bt
-from baytree.prior_draws import PriorDraws
+from baytree.trees.prior_samples import PriorDraws
 from exact.agreement import Disagreement, assert_agrees
 from exact.edit_process import KINDS, EditProcess, Kinds, Shape, preorder
 from exact.enumeration import GrowTree, Tree

@@ -9,7 +9,7 @@ from scipy.integrate import quad
 
 import baytree as bt
 from baytree.bart_model import factor_prior
-from baytree.sums import Sums
+from baytree.trees.ensemble import Sums
 from exact.agreement import Disagreement, assert_agrees, assert_means_agree
 from exact.chains import native_prior
 from exact.dirichlet_weights import DirichletWeights

@@ -17,15 +17,15 @@ from ..bart_summary import BARTSummary
 from ..diagnostics import Diagnostic
 from ..hme.summary import HMESummary
 from ..knowledge import Knowledge
-from ..sketches import Sketch
 from ..subset.summary import SubsetSummary
 from ..summary import Summary
-from ..trees import Tree
+from ..trees.template import Sketch
+from ..trees.tree import Tree
 from ..words import counted, percent
 
 if TYPE_CHECKING:
-    from ..edits import Edits
     from ..posterior import Posterior, TopTree
+    from ..trees.diff import Edits
 
 TreeSummary = Summary | BARTSummary
 AnySummary = TreeSummary | SubsetSummary | HMESummary

@@ -36,7 +36,7 @@ from .options import (
 )
 
 if TYPE_CHECKING:
-    from ..prior_draws import PriorDraws
+    from ..trees.prior_samples import PriorDraws
     from .output import Output
 
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..sums import Sums
-from ..trees import Forest, ranges
+from ..trees.ensemble import Sums
+from ..trees.forest import Forest, ranges
 
 # So many trees are looked at together: about 30 MB.
 TREES_PER_BLOCK = 250_000

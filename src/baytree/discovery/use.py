@@ -10,7 +10,7 @@ import numpy as np
 
 from ..data.design import Schema
 from ..errors import InputError, require_prob, unknown_choice
-from ..sums import Sums
+from ..trees.ensemble import Sums
 from ..words import counted
 from . import plots
 from .null import LEVEL, Null, thresholds

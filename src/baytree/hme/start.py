@@ -10,7 +10,7 @@ import numpy as np
 
 from ..errors import InputError
 from ..posterior import Posterior
-from ..trees import Tree
+from ..trees.tree import Tree
 from ..words import counted, listed
 from .experts import Experts, first_experts
 from .inputs import Inputs

@@ -18,8 +18,8 @@ from ..data.files import read_text
 from ..data.to_core import native_design, vocabulary
 from ..errors import InputError, is_number, require_whole, seed_of, unknown_choice
 from ..knowledge import Constraint, Knowledge
-from ..prior_draws import PriorDraws
-from ..trees import Forest
+from ..trees.forest import Forest
+from ..trees.prior_samples import PriorDraws
 from .kernels import KernelSpec, Semantics, parse_kernel
 from .problems import Problem, check, problems_of, require_readable
 from .proof import Call, Proof

@@ -17,7 +17,7 @@ from .. import datasets
 from ..data.design import Design, make_design
 from ..models import CART
 from ..priors import GrowTree
-from ..trees import Tree
+from ..trees.tree import Tree
 from . import Number, Outcome, Table
 from .figures import Curve, Figure, Panel
 from .runs import recorded, whole

@@ -22,7 +22,7 @@ from ..models import CART
 from ..posterior import Posterior
 from ..priors import GrowTree
 from ..slp import SHIPPED
-from ..trees import Tree
+from ..trees.tree import Tree
 from . import Number, Outcome, Table
 from .figures import Curve, Figure, Panel
 from .runs import recorded, whole

@@ -10,14 +10,15 @@ from dataclasses import dataclass
 from math import isfinite
 from typing import Any
 
-from .data.binning import BOOLEAN_LABELS, Column
-from .data.design import Schema
-from .data.files import read_text
-from .data.values import label_of
-from .errors import InputError, is_number, unknown_choice
-from .sketch_text import MOST_DEPTH, Nodes, Question, read_tree_text
-from .trees import Tree, depths_of, fold, outline
-from .words import counted
+from ..data.binning import BOOLEAN_LABELS, Column
+from ..data.design import Schema
+from ..data.files import read_text
+from ..data.values import label_of
+from ..errors import InputError, is_number, unknown_choice
+from ..words import counted
+from .outline import depths_of, fold, outline
+from .template_text import MOST_DEPTH, Nodes, Question, read_tree_text
+from .tree import Tree
 
 SIDES = ("left", "right", "asked")
 # How scikit-learn names the columns of an array, by their places.

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from math import isfinite
 from typing import NamedTuple
 
-from .errors import InputError
+from ..errors import InputError
 
 # A program's terms nest 400 deep at most; a tree is nested in other terms.
 MOST_DEPTH = 300

@@ -8,8 +8,8 @@ from functools import cached_property
 
 import numpy as np
 
-from .errors import InputError
-from .trees import Forest, ranges
+from ..errors import InputError
+from .forest import Forest, ranges
 
 
 @dataclass(frozen=True, eq=False)

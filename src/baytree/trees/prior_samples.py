@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from .data.design import Schema
-from .trees import Forest, Tree, Trees, rules_of
-from .words import counted, percent
+from ..data.design import Schema
+from ..words import counted, percent
+from .forest import Forest, rules_of
+from .tree import Tree, Trees
 
 QUANTILES = (0.05, 0.5, 0.95)
 EXAMPLES = 2

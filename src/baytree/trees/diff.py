@@ -9,8 +9,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .trees import Forest, Rule, Tree, outline, rules_of
-from .words import percent
+from ..words import percent
+from .forest import Forest, Rule, rules_of
+from .outline import outline
+from .tree import Tree
 
 PROB = 0.9
 
