@@ -28,7 +28,7 @@ from rich.box import MARKDOWN
 from rich.console import Console
 from rich.table import Table
 
-from baytree.words import counted
+from baytree.text import counted
 
 from .bart_systems import OWN, PEERS, SYSTEMS, missing
 from .bart_trial import Trial

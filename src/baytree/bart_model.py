@@ -13,7 +13,7 @@ import numpy as np
 from . import _core
 from .data.design import Design
 from .data.to_core import native_design
-from .errors import InputError, is_number, require_whole, unknown_choice
+from .errors import InputError
 from .knowledge import Monotone
 from .priors import GrowTree
 from .program_sums import kernel_of, tree_program
@@ -21,6 +21,7 @@ from .proposals import ProposalSpec, parse_weights
 from .slp import Program
 from .tempering import Tempering
 from .trees.forest import forest_from_lists, forest_to_lists
+from .validation import is_number, require_whole, unknown_choice
 
 # Chosen by effective samples a second: see docs/benchmarks.md.
 AUTO = {"birth_death": 1.0, "change": 0.25}

@@ -14,7 +14,7 @@ from .bart_model import BART
 from .bart_summary import BARTSummary, summarise
 from .data.design import Schema
 from .diagnostics import Diagnostics
-from .errors import InputError, require_whole
+from .errors import InputError
 from .explained import Explained
 from .plan import Plan
 from .sampled import Part, blocks_of
@@ -23,6 +23,7 @@ from .sum_prediction import SumPrediction, SumPredictor
 from .trees.ensemble import Sums
 from .trees.forest import rules_of
 from .trees.tree import Tree
+from .validation import require_whole
 
 FOREST_ARRAYS = ("feature", "cut", "subset", "missing_left", "rows", "begin")
 SUM_ARRAYS = (*FOREST_ARRAYS, "tree", "value")

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from .diagnostics import Diagnostics
 from .knowledge import Knowledge
+from .text import counted
 from .verdict import Remedy, advice, verdict
-from .words import counted
 
 if TYPE_CHECKING:
     from .bart_posterior import BARTPosterior

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .words import counted
+from .text import counted
 
 # Beyond this R-hat the chains disagree (Vehtari et al. 2021).
 RHAT_LIMIT = 1.01

@@ -11,16 +11,17 @@ from . import _core
 from .data.binning import Column
 from .data.design import Design, Schema, require_design
 from .data.files import read_text
-from .errors import InputError, is_number
+from .errors import InputError
 from .knowledge import Constraint, Knowledge
 from .slp import SHIPPED, Limits, Program
 from .slp.kernels import Semantics
 from .slp.terms import atom_text
+from .text import counted
 from .trees.outline import fold
 from .trees.prior_samples import PriorDraws
 from .trees.template import Sketch, sketch_of
 from .trees.template_text import Question
-from .words import counted
+from .validation import is_number
 
 # In edittree.slp the facts stand above this line, and how a tree is edited below it.
 MARK = "% ---- What follows need not be changed"

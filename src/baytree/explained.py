@@ -10,10 +10,11 @@ from .agreement import DRAWS
 from .data.design import Design
 from .discovery import Curves, Dependence, Interactions, Shap, Surface, VariableUse, dependence, shap, use
 from .discovery.dependence import PredictDraws
-from .errors import InputError, unknown_choice
+from .errors import InputError
 from .sampled import Sampled
 from .sum_prediction import SumPrediction
 from .trees.ensemble import Sums
+from .validation import unknown_choice
 
 
 class Explained(Sampled):

@@ -9,7 +9,8 @@ import numpy as np
 
 from . import _core
 from .data.design import Design
-from .errors import InputError, is_number
+from .errors import InputError
+from .validation import is_number
 
 # Within these bounds no square of the calibration leaves the range of numbers.
 SMALLEST_VARIANCE = 1e-100

@@ -11,13 +11,14 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .data.matrix import make_linear_design
-from .errors import InputError, is_number
+from .errors import InputError
 from .estimators import Estimator
 from .proposals import ProposalSpec
 from .sampling import sample
 from .subset.model import Subset
 from .subset.posterior import SubsetPosterior
 from .subset.priors import BetaBinomial, HyperGN, ModelPrior, ParameterPrior
+from .validation import is_number
 
 _PARAMETERS = """
     Parameters

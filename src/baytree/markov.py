@@ -13,7 +13,7 @@ from .data.frames import table_of
 from .data.matrix import LinearDesign
 from .data.response import response_vector
 from .data.values import cells_of, plain_array
-from .errors import InputError, require_prob, require_whole, seed_of, unknown_choice
+from .errors import InputError
 from .estimators import Estimator
 from .hme import markov_em
 from .hme.em import Settings
@@ -26,7 +26,8 @@ from .hme.mixture_quantiles import quantile
 from .hme.model import HME, RIDGE
 from .hme.outputs import OF_CLASSES, OF_NUMBERS, Outputs, design_of_outputs, indicators_of
 from .hme.sequences import Joined, Sequences, joined, seen
-from .words import counted
+from .text import counted
+from .validation import require_prob, require_whole, seed_of, unknown_choice
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

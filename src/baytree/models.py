@@ -12,7 +12,7 @@ from . import _core
 from .data.design import Design
 from .data.to_core import native_design, vocabulary
 from .edit_tree import EditTree
-from .errors import InputError, is_number
+from .errors import InputError
 from .leaves import Categorical, Gaussian, leaf_from_dict
 from .priors import GrowTree
 from .proposals import ProposalSpec, parse_proposal
@@ -20,6 +20,7 @@ from .slp import Program, parse_kernel
 from .tempering import Tempering, position_from_dict, position_to_dict
 from .trees.forest import forest_from_lists, forest_to_lists
 from .trees.tree import Tree, tree_of
+from .validation import is_number
 
 TreeChain = _core.CategoricalChain | _core.GaussianChain
 ProgramChain = _core.CategoricalProgramChain | _core.GaussianProgramChain

@@ -13,11 +13,12 @@ from .bart_model import BART
 from .bart_posterior import BARTPosterior
 from .data.design import Design, require_design
 from .discovery import Null
-from .errors import InputError, require_whole, seed_of, unknown_choice
+from .errors import InputError
 from .knowledge import Interact, Knowledge
 from .priors import GrowTree
 from .sampling import sample
 from .slp import Program
+from .validation import require_whole, seed_of, unknown_choice
 
 # One more than a level of 0.95 needs.
 REPEATS = 20

@@ -10,7 +10,7 @@ import numpy as np
 
 from . import _core
 from .data.to_core import native_columns
-from .errors import require_prob, unknown_choice
+from .validation import require_prob, unknown_choice
 
 if TYPE_CHECKING:
     from .posterior import Posterior

@@ -9,10 +9,11 @@ from typing import Any
 from . import _core
 from .data.design import Design, Schema, require_design
 from .data.to_core import native_design
-from .errors import InputError, is_number, require_whole, seed_of, unknown_choice
+from .errors import InputError
 from .knowledge import Constraint, Knowledge
 from .trees.forest import Forest
 from .trees.prior_samples import PriorDraws
+from .validation import is_number, require_whole, seed_of, unknown_choice
 
 RULES = ("variable", "uniform")
 

@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from . import _core
-from .errors import InputError, is_number, unknown_choice
+from .errors import InputError
+from .validation import is_number, unknown_choice
 
 NAMES = ("uc", "q0", "cycle(n)", "birth_death", "change", "swap")
 

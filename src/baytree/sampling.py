@@ -18,7 +18,7 @@ from .bart_model import BART
 from .bart_posterior import BARTPosterior
 from .data.design import AnyDesign, Design
 from .data.matrix import LinearDesign
-from .errors import FileError, InputError, InterruptedSampling, is_number, require_whole, seed_of
+from .errors import FileError, InputError, InterruptedSampling
 from .families import LINEAR, AnyPosterior, Model, posterior_type, read_header, require_design_of, require_model
 from .hme.model import BY_CHAINS, HME
 from .hme.posterior import HMEPosterior
@@ -34,6 +34,7 @@ from .subset.model import Subset
 from .subset.posterior import SubsetPosterior
 from .tempering import Tempering
 from .trees.tree import Tree, tree_of
+from .validation import is_number, require_whole, seed_of
 
 # Chains run this long before Python looks at progress and Ctrl-C.
 BLOCK_SECONDS = 0.1

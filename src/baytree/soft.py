@@ -9,7 +9,7 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .agreement import training_rows
-from .errors import InputError, require_whole, seed_of, unknown_choice
+from .errors import InputError
 from .estimators import Estimator
 from .hme.fitting import Fitted, fit, learn_rows
 from .hme.model import BY_CHAINS, HME, RIDGE
@@ -21,6 +21,7 @@ from .hme.soft_tree import SoftTree
 from .hme.without_chains import posterior_of
 from .plan import Plan
 from .sampling import sample
+from .validation import require_whole, seed_of, unknown_choice
 
 _PARAMETERS = """
     Parameters

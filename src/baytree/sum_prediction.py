@@ -13,9 +13,10 @@ from . import _core
 from .data.design import Schema
 from .data.response import learn_offset
 from .data.to_core import native_columns
-from .errors import InputError, require_prob, unknown_choice
+from .errors import InputError
 from .prediction import BLOCK_NUMBERS, KINDS, NUMBER_KINDS, PREDICTION_KEY
 from .trees.ensemble import Sums
+from .validation import require_prob, unknown_choice
 
 # Of sums of trees with normal noise.
 SUM_KINDS = (*NUMBER_KINDS, "sigma")

@@ -9,8 +9,8 @@ import numpy as np
 
 from .diagnostics import Diagnostics
 from .knowledge import Knowledge
+from .text import counted
 from .verdict import Remedy, advice, verdict
-from .words import counted
 
 if TYPE_CHECKING:
     from .evidence import LogEvidence

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from . import _core
-from .errors import InputError, unknown_choice
+from .errors import InputError
+from .validation import unknown_choice
 
 LADDERS = ("adaptive", "mrbayes")
 MOST_TEMPERATURES = 4096

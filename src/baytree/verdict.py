@@ -6,7 +6,7 @@ import math
 from typing import NamedTuple
 
 from .diagnostics import NEAR_RHAT, RHAT_LIMIT, Diagnostics
-from .words import listed
+from .text import listed
 
 # Chains far from each other that share fewer draws than this sit in different modes.
 SHARED = 0.5

@@ -13,7 +13,8 @@ import pytest
 from scipy import sparse
 
 from baytree.data.design import make_design, read
-from baytree.errors import FileError, InputError, did_you_mean, unknown_choice
+from baytree.errors import FileError, InputError
+from baytree.validation import did_you_mean, unknown_choice
 
 X = np.arange(12.0).reshape(6, 2)
 Y = np.arange(6.0)

@@ -9,7 +9,8 @@ ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "src" / "baytree"
 
 LAYERS = """
-_core errors words ←
+_core errors text ←
+validation ←
 data ←
 diagnostics progress storage tempering ←
 evidence verdict ←

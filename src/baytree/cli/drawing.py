@@ -19,9 +19,9 @@ from ..hme.summary import HMESummary
 from ..knowledge import Knowledge
 from ..subset.summary import SubsetSummary
 from ..summary import Summary
+from ..text import counted, percent
 from ..trees.template import Sketch
 from ..trees.tree import Tree
-from ..words import counted, percent
 
 if TYPE_CHECKING:
     from ..posterior import Posterior, TopTree

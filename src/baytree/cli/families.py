@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ..errors import InputError
-from ..words import listed
+from ..text import listed
 from . import bart, hme, subset
 from .knowledge import PARAMETERS
 from .options import MODEL, SAMPLING, given, option, read_design, tree_prior

@@ -9,7 +9,7 @@ from rich.text import Text
 from ..subset.models import Coefficients, Inclusion, RankedModel, RankedModels
 from ..subset.posterior import SubsetPosterior
 from ..subset.priors import ExpectedSize
-from ..words import counted, percent
+from ..text import counted, percent
 from . import drawing
 from .subset import settings
 

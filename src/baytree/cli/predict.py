@@ -62,7 +62,7 @@ def command(
     with session(json=as_json) as output:
         from ..data.files import read_file
         from ..families import load
-        from ..words import counted
+        from ..text import counted
 
         if not 0 < prob < 1:
             raise InputError(f"--prob {prob:g}: choose a probability between 0 and 1")

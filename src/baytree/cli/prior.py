@@ -99,7 +99,7 @@ def command(
 def _say(context: typer.Context, drawn: PriorDraws, prior: dict[str, Any], trees: int, output: Output) -> None:
     from rich.text import Text
 
-    from ..words import counted, percent
+    from ..text import counted, percent
     from . import drawing
 
     record = drawn.to_dict()

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from ..errors import FileError, InputError
-from ..words import listed
+from ..text import listed
 from .families import family_of, settings_of
 from .knowledge import PARAMETERS
 from .options import fit_again, given, option

@@ -123,8 +123,9 @@ def copy(
 ) -> None:
     """Copy a shipped program, to change what you know better."""
     with session(json=as_json) as output:
-        from ..errors import FileError, unknown_choice
+        from ..errors import FileError
         from ..slp import SHIPPED, read_text
+        from ..validation import unknown_choice
 
         known = sorted(path.name for path in SHIPPED.glob("*.slp"))
         if name not in known:

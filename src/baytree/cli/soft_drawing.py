@@ -8,7 +8,7 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from ..hme.model import BY_CHAINS
-from ..words import counted
+from ..text import counted
 from .drawing import diagnostic_table, draws_line, fit_title, heading, indented, remarks, tempered_lines, verdict
 
 if TYPE_CHECKING:

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ..errors import InputError, unknown_choice
+from ..errors import InputError
+from ..validation import unknown_choice
 from .data import require_file
 from .options import DATA, MODEL, TaskChoice
 from .values import number_or_word, weights_text

@@ -12,7 +12,7 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 
 from ..errors import InputError
-from ..words import counted
+from ..text import counted
 from .binning import MAX_CODES, Column, learn_column
 from .response import Response, Task
 from .training import Training, matched_columns, training_of_arrays, training_of_table

@@ -10,7 +10,8 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 
-from ..errors import InputError, InputTypeError, unknown_choice
+from ..errors import InputError, InputTypeError
+from ..validation import unknown_choice
 from .files import read_file, require_unique
 from .values import Cells, cells_of
 

@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import InputError, unknown_choice
+from ..errors import InputError
+from ..validation import unknown_choice
 
 # The cross products of this many columns take 3.2 GB.
 MOST_COLUMNS = 20_000

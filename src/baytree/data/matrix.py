@@ -12,7 +12,7 @@ from typing import Any, Literal
 import numpy as np
 
 from ..errors import InputError
-from ..words import counted
+from ..text import counted
 from .binning import Column, learn_column
 from .design import described, hashed
 from .interactions import interaction_name, pairs_of, require_width

@@ -9,8 +9,9 @@ from typing import Any, Literal
 import narwhals as nw
 import numpy as np
 
-from ..errors import InputError, unknown_choice
-from ..words import counted
+from ..errors import InputError
+from ..text import counted
+from ..validation import unknown_choice
 from .values import Cells, cells_of, plain_array, warn_of_odd_cells
 
 Task = Literal["auto", "classification", "regression"]

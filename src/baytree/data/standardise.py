@@ -9,7 +9,7 @@ from math import frexp, ldexp, sqrt
 import numpy as np
 
 from ..errors import InputError
-from ..words import counted, listed
+from ..text import counted, listed
 from .matrix import LinearDesign, weighted_mean
 
 # A column of whose square other columns leave less than this share depends on them.

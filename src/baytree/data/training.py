@@ -9,8 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import InputError, did_you_mean, unknown_choice
-from ..words import counted
+from ..errors import InputError
+from ..text import counted
+from ..validation import did_you_mean, unknown_choice
 from .binning import Column
 from .files import require_unique
 from .frames import Table, table_of

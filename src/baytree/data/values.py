@@ -15,7 +15,7 @@ import narwhals as nw
 import numpy as np
 
 from ..errors import InputError, InputTypeError
-from ..words import counted
+from ..text import counted
 
 Kind = Literal["numeric", "boolean", "categorical"]
 

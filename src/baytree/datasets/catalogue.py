@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from ..data.files import read_file
-from ..errors import unknown_choice
+from ..validation import unknown_choice
 from .dataset import About, Dataset
 from .simulators import SIMULATORS
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..data.design import Design, read
 from ..data.response import Task
-from ..errors import unknown_choice
+from ..validation import unknown_choice
 
 if TYPE_CHECKING:
     import polars as pl

@@ -10,7 +10,8 @@ import numpy as np
 
 from ..data.binning import Column
 from ..data.design import Schema
-from ..errors import InputError, require_prob, require_whole, unknown_choice
+from ..errors import InputError
+from ..validation import require_prob, require_whole, unknown_choice
 from . import plots
 from .use import PROB
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..data.design import Schema
-from ..errors import require_prob, unknown_choice
-from ..words import counted
+from ..text import counted
+from ..validation import require_prob, unknown_choice
 from . import plots
 from .use import LISTED, PROB
 

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 
 from ..data.design import Schema
-from ..errors import InputError, require_prob, unknown_choice
+from ..errors import InputError
+from ..text import counted
 from ..trees.ensemble import Sums
-from ..words import counted
+from ..validation import require_prob, unknown_choice
 from . import plots
 from .null import LEVEL, Null, thresholds
 from .shares import columns_in, pairs_in, share_summary

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..data.matrix import LinearDesign
 from ..errors import InputError
-from ..words import counted
+from ..text import counted
 from . import em, online, start, variational
 from .beginnings import beginnings
 from .factors import Prior

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..errors import InputError, unknown_choice
+from ..errors import InputError
+from ..validation import unknown_choice
 from .markov_field import MeanField, projected_filter
 from .markov_tree import Ahead, MarkovTree, best_path, filtered, smoothed
 from .numeric import Array

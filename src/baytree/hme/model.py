@@ -11,9 +11,10 @@ import numpy as np
 from .. import _core
 from ..data.matrix import LinearDesign, LinearSchema
 from ..data.standardise import left_out
-from ..errors import InputError, is_number, require_whole, unknown_choice
+from ..errors import InputError
 from ..subset.model import require_linear
 from ..tempering import Tempering
+from ..validation import is_number, require_whole, unknown_choice
 from . import gibbs
 from .calibration import Calibration
 from .inputs import Inputs

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..data.matrix import LinearSchema
-from ..errors import InputError, unknown_choice
+from ..errors import InputError
+from ..validation import unknown_choice
 from . import plots
 from .inputs import Inputs
 from .soft_tree import SoftTree

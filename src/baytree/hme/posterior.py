@@ -12,11 +12,12 @@ import numpy as np
 from ..agreement import Rows, diagnose_series, spaced
 from ..data.matrix import LinearDesign, LinearSchema
 from ..diagnostics import Diagnostics
-from ..errors import InputError, require_whole
+from ..errors import InputError
 from ..plan import Plan
 from ..sampled import Part, Sampled, blocks_of
 from ..storage import ModelReader
 from ..tempering import Swaps
+from ..validation import require_whole
 from .em import penalty
 from .expert_words import ExpertWords, expert_words
 from .fitting import Fitted

@@ -7,8 +7,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..errors import InputError, require_prob, unknown_choice
+from ..errors import InputError
 from ..sum_prediction import normals_by_row
+from ..validation import require_prob, unknown_choice
 from .experts import Classes, Gamma, Gaussian, Poisson
 from .mixture_quantiles import quantile
 from .model import HME

@@ -13,7 +13,7 @@ from ..data.frames import table_of
 from ..data.response import response_vector
 from ..data.values import cells_of, plain_array
 from ..errors import InputError
-from ..words import counted
+from ..text import counted
 
 
 @dataclass(frozen=True)

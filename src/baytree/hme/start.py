@@ -10,8 +10,8 @@ import numpy as np
 
 from ..errors import InputError
 from ..posterior import Posterior
+from ..text import counted, listed
 from ..trees.tree import Tree
-from ..words import counted, listed
 from .experts import Experts, first_experts
 from .inputs import Inputs
 from .numeric import Array, namespace, to_kind_of

@@ -9,7 +9,8 @@ from keyword import iskeyword
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-from ..errors import InputError, is_number
+from ..errors import InputError
+from ..validation import is_number
 
 if TYPE_CHECKING:
     from .joined import Knowledge

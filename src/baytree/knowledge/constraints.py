@@ -7,8 +7,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
-from ..errors import InputError, is_number
-from ..words import counted
+from ..errors import InputError
+from ..text import counted
+from ..validation import is_number
 from .base import ByColumn, Constraint, Feature, atom, called, features_of, listed, whole
 from .resolved import Resolved
 from .sides import Side, number_text, side_of

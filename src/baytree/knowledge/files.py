@@ -9,7 +9,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from ..errors import FileError, InputError, unknown_choice
+from ..errors import FileError, InputError
+from ..validation import unknown_choice
 from .base import Constraint
 from .constraints import Box, Forbid, Interact, MaxDepth, MaxLeaves, Monotone, Only, Weights
 from .joined import Knowledge

@@ -9,7 +9,7 @@ from typing import Any
 from .. import _core
 from ..data.design import Schema
 from ..errors import InputError
-from ..words import counted
+from ..text import counted
 from .base import Constraint, Feature
 from .constraints import CONSTRAINTS, Box, Interact, MaxDepth, MaxLeaves, SparseWeights, Weights
 from .resolved import Resolved

@@ -9,7 +9,8 @@ import numpy as np
 
 from .. import _core
 from ..data.design import Column, Schema
-from ..errors import InputError, unknown_choice
+from ..errors import InputError
+from ..validation import unknown_choice
 from .base import Feature, listed
 from .sides import number_text
 

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import InputError, is_number, unknown_choice
+from ..errors import InputError
+from ..validation import is_number, unknown_choice
 from .base import Constraint
 from .constraints import Interact, Monotone
 from .joined import Knowledge

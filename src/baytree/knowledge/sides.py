@@ -7,7 +7,8 @@ import re
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-from ..errors import InputError, is_number
+from ..errors import InputError
+from ..validation import is_number
 
 REMEDY = "write '<=127', '>=128', '<5', '>5', '==3' or '128..200', or give (low, high) with None for no bound"
 

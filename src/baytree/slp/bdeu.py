@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import gammaln
 
-from ..errors import InputError, is_number, unknown_choice
+from ..errors import InputError
+from ..validation import is_number, unknown_choice
 
 if TYPE_CHECKING:
     from . import Term

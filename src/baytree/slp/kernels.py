@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from .. import _core
-from ..errors import unknown_choice
 from ..proposals import parse_weights
+from ..validation import unknown_choice
 
 NAMES = ("subtree", "sequence", "address", "independent", "cycle(n)")
 # What the same moves are called for native priors.

@@ -16,10 +16,11 @@ from .. import _core
 from ..data.design import Design
 from ..data.files import read_text
 from ..data.to_core import native_design, vocabulary
-from ..errors import InputError, is_number, require_whole, seed_of, unknown_choice
+from ..errors import InputError
 from ..knowledge import Constraint, Knowledge
 from ..trees.forest import Forest
 from ..trees.prior_samples import PriorDraws
+from ..validation import is_number, require_whole, seed_of, unknown_choice
 from .kernels import KernelSpec, Semantics, parse_kernel
 from .problems import Problem, check, problems_of, require_readable
 from .proof import Call, Proof

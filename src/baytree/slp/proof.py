@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ..errors import FileError, InputError
-from ..words import counted
+from ..text import counted
 from . import drawing
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
-from ..errors import unknown_choice
+from ..validation import unknown_choice
 from .figures import Figure
 
 # What each study asks; said here so that listing them imports none.

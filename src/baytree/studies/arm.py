@@ -15,7 +15,7 @@ import numpy as np
 
 from ..datasets import arm_dynamics
 from ..soft import HMERegressor
-from ..words import counted
+from ..text import counted
 from . import Number, Outcome, Table
 from .figures import Curve, Figure, Panel
 

@@ -17,7 +17,7 @@ from ..bart_model import BART
 from ..data.design import Design, make_design
 from ..discovery import Interactions, VariableUse
 from ..nulls import permutation_null
-from ..words import listed
+from ..text import listed
 from . import Number, Outcome, Table
 from .figures import Curve, Figure, Panel
 from .structure import TREES, Size, fit, pair_panel, pair_table, scaled, share_runs

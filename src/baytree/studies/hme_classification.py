@@ -17,7 +17,7 @@ import numpy as np
 
 from .. import datasets
 from ..soft import HMEClassifier
-from ..words import counted
+from ..text import counted
 from . import Number, Outcome, Table
 from .figures import Figure, Panel
 from .holdout import greedy_tree

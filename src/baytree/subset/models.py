@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError
-from ..words import counted
+from ..text import counted
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,7 +7,8 @@ from typing import Any, Literal
 
 from ..data.matrix import LinearDesign
 from ..data.standardise import DEPENDENT, Standard, standardise
-from ..errors import InputError, is_number
+from ..errors import InputError
+from ..validation import is_number
 
 # The least share of the response's variance that counts as noise: a fit that leaves less is exact.
 LEAST_SHARE = 1e-6

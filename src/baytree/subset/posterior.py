@@ -13,11 +13,12 @@ from ..agreement import Rows, diagnose_series, spaced
 from ..data.matrix import LinearSchema
 from ..diagnostics import Diagnostics
 from ..discovery.use import PROB
-from ..errors import InputError, require_prob, require_whole
+from ..errors import InputError
 from ..plan import Plan
 from ..sampled import Part, Sampled, blocks_of
 from ..storage import ModelReader
 from ..tempering import Swaps
+from ..validation import require_prob, require_whole
 from .draws import PART_ARRAYS, RUNGS, SubsetDraws
 from .model import Subset
 from .models import Coefficients, Enumerated, Inclusion, Normalised, RankedModel, RankedModels

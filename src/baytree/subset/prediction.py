@@ -8,8 +8,8 @@ from functools import cached_property
 
 import numpy as np
 
-from ..errors import require_prob, unknown_choice
 from ..sum_prediction import normals_by_row
+from ..validation import require_prob, unknown_choice
 from .draws import SubsetDraws
 from .model import Subset
 

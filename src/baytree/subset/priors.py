@@ -9,7 +9,8 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from ..errors import InputError, is_number, unknown_choice
+from ..errors import InputError
+from ..validation import is_number, unknown_choice
 
 
 class Prior:

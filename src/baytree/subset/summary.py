@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from ..diagnostics import Diagnostics
 from ..summary import Tempered
+from ..text import counted
 from ..verdict import Remedy, advice, verdict
-from ..words import counted
 from .models import Coefficients, Inclusion, RankedModels
 
 if TYPE_CHECKING:

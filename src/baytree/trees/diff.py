@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..words import percent
+from ..text import percent
 from .forest import Forest, Rule, rules_of
 from .outline import outline
 from .tree import Tree

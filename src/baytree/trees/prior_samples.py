@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..data.design import Schema
-from ..words import counted, percent
+from ..text import counted, percent
 from .forest import Forest, rules_of
 from .tree import Tree, Trees
 

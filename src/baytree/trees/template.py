@@ -14,8 +14,9 @@ from ..data.binning import BOOLEAN_LABELS, Column
 from ..data.design import Schema
 from ..data.files import read_text
 from ..data.values import label_of
-from ..errors import InputError, is_number, unknown_choice
-from ..words import counted
+from ..errors import InputError
+from ..text import counted
+from ..validation import is_number, unknown_choice
 from .outline import depths_of, fold, outline
 from .template_text import MOST_DEPTH, Nodes, Question, read_tree_text
 from .tree import Tree

@@ -9,7 +9,8 @@ from typing import Any
 
 from ..data.binning import Column
 from ..data.design import Schema
-from ..errors import InputError, unknown_choice
+from ..errors import InputError
+from ..validation import unknown_choice
 from .forest import Forest, Rule, forest_from_lists
 from .outline import depths_of, fold, outline
 
