@@ -14,7 +14,7 @@ from .data.design import Design, make_design
 from .data.frames import table_of
 from .errors import InputError
 from .knowledge import Knowledge
-from .knowledge.scikit_learn import from_scikit_learn
+from .knowledge.sklearn import from_scikit_learn
 
 
 class Estimator(BaseEstimator):

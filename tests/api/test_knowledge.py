@@ -17,7 +17,7 @@ from baytree import _core
 from baytree.data.design import Schema
 from baytree.knowledge import Constraint
 from baytree.knowledge.joined import MOST_BOXES
-from baytree.knowledge.scikit_learn import from_scikit_learn
+from baytree.knowledge.sklearn import from_scikit_learn
 from baytree.slp import check
 
 ALL = (

@@ -150,7 +150,7 @@ def _constraints(given: dict[str, Any]) -> Iterator[Constraint]:
 
 def _box(text: str) -> Constraint:
     from ..knowledge import Box
-    from ..knowledge.sides import join_sides
+    from ..knowledge.intervals import join_sides
 
     sides: dict[str, list[str]] = {}
     for condition in text.split(","):

@@ -1,9 +1,14 @@
 """What is known about a tree before any data are seen, said without a program."""
 
 from .base import Constraint
-from .constraints import Box, Forbid, Interact, MaxDepth, MaxLeaves, Monotone, Only, Weights
-from .files import read_knowledge
+from .box import Box
+from .columns import Forbid, Only
+from .groups import Interact
 from .joined import Knowledge
+from .monotone import Monotone
+from .size import MaxDepth, MaxLeaves
+from .toml import read_knowledge
+from .weights import Weights
 
 __all__ = [
     "Box",

@@ -11,8 +11,12 @@ from ..data.design import Schema
 from ..errors import InputError
 from ..text import counted
 from .base import Constraint, Feature
-from .constraints import CONSTRAINTS, Box, Interact, MaxDepth, MaxLeaves, SparseWeights, Weights
+from .box import Box
+from .constraints import CONSTRAINTS
+from .groups import Interact
 from .resolved import Resolved
+from .size import MaxDepth, MaxLeaves
+from .weights import SparseWeights, Weights
 
 MOST_BOXES = 64
 

@@ -12,7 +12,7 @@ from ..data.design import Column, Schema
 from ..errors import InputError
 from ..validation import unknown_choice
 from .base import Feature, listed
-from .sides import number_text
+from .intervals import number_text
 
 
 class Resolved:

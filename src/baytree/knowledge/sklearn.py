@@ -11,8 +11,9 @@ import numpy as np
 from ..errors import InputError
 from ..validation import is_number, unknown_choice
 from .base import Constraint
-from .constraints import Interact, Monotone
+from .groups import Interact
 from .joined import Knowledge
+from .monotone import Monotone
 
 SHORTHANDS = ("pairwise", "no_interactions")
 

@@ -12,8 +12,13 @@ from typing import Any
 from ..errors import FileError, InputError
 from ..validation import unknown_choice
 from .base import Constraint
-from .constraints import Box, Forbid, Interact, MaxDepth, MaxLeaves, Monotone, Only, Weights
+from .box import Box
+from .columns import Forbid, Only
+from .groups import Interact
 from .joined import Knowledge
+from .monotone import Monotone
+from .size import MaxDepth, MaxLeaves
+from .weights import Weights
 
 
 def read_knowledge(path: str | os.PathLike[str]) -> Knowledge:

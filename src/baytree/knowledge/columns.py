@@ -1,0 +1,119 @@
+"""Columns that are forbidden, or the only ones, in a part of the tree."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ..errors import InputError
+from .base import Constraint, Feature, atom, features_of, listed, whole
+from .resolved import Resolved
+
+
+@dataclass(frozen=True, init=False, repr=False)
+class Forbid(Constraint):
+    """Columns that are not asked about, anywhere or below some point.
+
+    Parameters
+    ----------
+    *features : str or int
+        The columns, by name or position.
+    below : int or str, optional
+        A number: not at this depth or deeper, where the root has depth 0. A column's name: not below a split on that
+        column.
+
+    Examples
+    --------
+    >>> import baytree as bt
+    >>> print(bt.Forbid("id", "name"))
+    never asks about id or name
+    >>> print(bt.Forbid("dose", below="sex"))
+    never asks about dose below a split on sex
+    """
+
+    features: tuple[Feature, ...]
+    below: int | str | None = None
+
+    kind = "forbid"
+
+    def __init__(self, *features: Feature, below: int | str | None = None) -> None:
+        for feature in features:
+            if isinstance(feature, Sequence) and not isinstance(feature, str):
+                raise InputError(f"Forbid: {feature!r} is a list; name the columns one by one: Forbid('a', 'b')")
+        if below is not None and not isinstance(below, str):
+            below = whole("Forbid", "below", below, 0)
+        object.__setattr__(self, "features", features_of("Forbid", features, 'Forbid("id")'))
+        object.__setattr__(self, "below", below)
+
+    def __repr__(self) -> str:
+        below = () if self.below is None else (f"below={self.below!r}",)
+        return f"Forbid({', '.join([*map(repr, self.features), *below])})"
+
+    def describe(self) -> str:
+        where = ""
+        if self.below is not None:
+            where = (
+                f" below a split on {self.below}"
+                if isinstance(self.below, str)
+                else f" at depth {self.below} or deeper"
+            )
+        return f"never asks about {listed(self.features, 'or')}{where}"
+
+    def facts(self) -> list[str]:
+        if self.below is None:
+            return [f"forbid({atom(feature)})." for feature in self.features]
+        below = atom(self.below) if isinstance(self.below, str) else self.below
+        return [f"forbid_below({atom(feature)}, {below})." for feature in self.features]
+
+    def renamed(self, rename: Callable[[Feature], Feature]) -> Forbid:
+        below = rename(self.below) if isinstance(self.below, str) else self.below
+        return Forbid(*map(rename, self.features), below=below)
+
+    def add_to(self, resolved: Resolved) -> None:
+        for feature in self.features:
+            resolved.forbid(feature, self.below)
+
+    @classmethod
+    def from_dict(cls, record: Mapping[str, Any]) -> Forbid:
+        return cls(*record["features"], below=record["below"])
+
+
+@dataclass(frozen=True)
+class Only(Constraint):
+    """The columns that are asked about at one depth; no other is.
+
+    Parameters
+    ----------
+    depth : int
+        The depth; the root has 0.
+    features : sequence of columns
+        The columns, by name or position.
+
+    Examples
+    --------
+    >>> import baytree as bt
+    >>> print(bt.Only(depth=0, features=["age", "glucose"]))
+    at depth 0 asks about age or glucose only
+    """
+
+    depth: int
+    features: tuple[Feature, ...]
+
+    kind = "only"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "depth", whole("Only", "depth", self.depth, 0))
+        object.__setattr__(self, "features", features_of("Only", self.features, 'Only(depth=0, features=["age"])'))
+
+    def describe(self) -> str:
+        return f"at depth {self.depth} asks about {listed(self.features, 'or')} only"
+
+    def facts(self) -> list[str]:
+        return [f"only({self.depth}, [{', '.join(map(atom, self.features))}])."]
+
+    def renamed(self, rename: Callable[[Feature], Feature]) -> Only:
+        return Only(self.depth, tuple(map(rename, self.features)))
+
+    def add_to(self, resolved: Resolved) -> None:
+        resolved.add_only(self.depth, self.features)

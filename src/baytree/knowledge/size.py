@@ -1,0 +1,81 @@
+"""How deep and how large a tree may be."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import ClassVar, Self
+
+from ..text import counted
+from .base import Constraint, Feature, whole
+from .resolved import Resolved
+
+
+@dataclass(frozen=True)
+class _Size(Constraint):
+    """How large a tree may be."""
+
+    most: int
+
+    _least: ClassVar[int]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "most", whole(type(self).__name__, "most", self.most, self._least))
+
+    def facts(self) -> list[str]:
+        return [f"{self.kind}({self.most})."]
+
+    def renamed(self, rename: Callable[[Feature], Feature]) -> Self:
+        return self
+
+
+@dataclass(frozen=True)
+class MaxDepth(_Size):
+    """How many questions a path from the root to a leaf has at most.
+
+    Parameters
+    ----------
+    most : int
+        No node at this depth is split; the root has depth 0.
+
+    Examples
+    --------
+    >>> import baytree as bt
+    >>> print(bt.MaxDepth(3))
+    at most 3 questions on a path
+    """
+
+    kind = "max_depth"
+    _least = 0
+
+    def describe(self) -> str:
+        return f"at most {counted(self.most, 'question')} on a path"
+
+    def add_to(self, resolved: Resolved) -> None:
+        resolved.max_depth.append(self.most)
+
+
+@dataclass(frozen=True)
+class MaxLeaves(_Size):
+    """How many leaves a tree has at most; the prior is what it would be else, given that this holds.
+
+    Parameters
+    ----------
+    most : int
+        The number.
+
+    Examples
+    --------
+    >>> import baytree as bt
+    >>> print(bt.MaxLeaves(8))
+    at most 8 leaves
+    """
+
+    kind = "max_leaves"
+    _least = 1
+
+    def describe(self) -> str:
+        return f"at most {counted(self.most, 'leaf', 'leaves')}"
+
+    def add_to(self, resolved: Resolved) -> None:
+        resolved.max_leaves.append(self.most)
