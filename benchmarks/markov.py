@@ -18,10 +18,10 @@ from rich.box import MARKDOWN
 from rich.console import Console
 from rich.table import Table
 
+from baytree.hmdt.mean_field import MeanField, projected_filter
+from baytree.hmdt.sequences import Sequences
+from baytree.hmdt.tree import MarkovTree, best_path, filtered, leaves_of_states, smoothed
 from baytree.hme.experts import Gaussian
-from baytree.hme.markov_field import MeanField, projected_filter
-from baytree.hme.markov_tree import MarkovTree, best_path, filtered, leaves_of_states, smoothed
-from baytree.hme.sequences import Sequences
 
 ROWS, INPUTS = 10_000, 4
 SHAPES = ((1, 2), (2, 2), (3, 2), (2, 3), (2, 4))

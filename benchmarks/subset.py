@@ -30,7 +30,7 @@ from scipy.special import betaln
 
 import baytree as bt
 from baytree import _core
-from baytree.diagnostics import ess_of
+from baytree.diagnostics.convergence import ess_of
 
 ROWS = 500
 SIZES = (50, 500, 5_000)

@@ -7,33 +7,33 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 from . import datasets, slp
-from .bart_model import BART
-from .bart_posterior import BARTPosterior
+from .bart.model import BART
+from .bart.posterior import BARTPosterior
+from .cart.leaves import Categorical, Gaussian
+from .cart.model import CART
+from .cart.posterior import Posterior
 from .data.design import Design, make_design, read
 from .data.matrix import LinearDesign, make_linear_design, read_linear
-from .edit_tree import EditTree
 from .errors import FileError, InputError, InterruptedSampling
-from .families import load
 from .hme.model import HME
 from .hme.posterior import HMEPosterior
+from .interpret.null_fits import additive_null, permutation_null
 from .knowledge import Box, Forbid, Interact, Knowledge, MaxDepth, MaxLeaves, Monotone, Only, Weights, read_knowledge
-from .leaves import Categorical, Gaussian
-from .models import CART
-from .nulls import additive_null, permutation_null
-from .posterior import Posterior
-from .priors import GrowTree
-from .sampling import converge, extend, resume, sample
+from .posterior.registry import load
+from .priors.edit_tree import EditTree
+from .priors.grow_tree import GrowTree
+from .sampling.run import converge, extend, resume, sample
 from .subset.model import Subset
 from .subset.posterior import SubsetPosterior
 from .subset.priors import BetaBinomial, ExpectedSize, GPrior, HyperG, HyperGN, Independent, Ridge, SizePrior
 from .trees.tree import Tree
 
 if TYPE_CHECKING:
-    from .bart import BARTClassifier, BARTRegressor
-    from .cart import CARTClassifier, CARTRegressor
-    from .linear import SubsetRegressor, SubsetSelector
-    from .markov import HMDTClassifier, HMDTRegressor
-    from .soft import HMEClassifier, HMERegressor
+    from .bart.estimators import BARTClassifier, BARTRegressor
+    from .cart.estimators import CARTClassifier, CARTRegressor
+    from .hmdt.estimators import HMDTClassifier, HMDTRegressor
+    from .hme.estimators import HMEClassifier, HMERegressor
+    from .subset.estimators import SubsetRegressor, SubsetSelector
 
 __version__ = version("baytree")
 
@@ -100,21 +100,17 @@ __all__ = [
 ]
 
 # The estimators import scikit-learn, which takes a second; the rest of baytree does without.
-_LAZY = {
-    "BARTClassifier": ".bart",
-    "BARTRegressor": ".bart",
-    "CARTClassifier": ".cart",
-    "CARTRegressor": ".cart",
-    "HMDTClassifier": ".markov",
-    "HMDTRegressor": ".markov",
-    "HMEClassifier": ".soft",
-    "HMERegressor": ".soft",
-    "SubsetRegressor": ".linear",
-    "SubsetSelector": ".linear",
+_ESTIMATORS = {
+    "bart": ("BARTClassifier", "BARTRegressor"),
+    "cart": ("CARTClassifier", "CARTRegressor"),
+    "hmdt": ("HMDTClassifier", "HMDTRegressor"),
+    "hme": ("HMEClassifier", "HMERegressor"),
+    "subset": ("SubsetRegressor", "SubsetSelector"),
 }
 
 
 def __getattr__(name: str) -> Any:
-    if name in _LAZY:
-        return getattr(import_module(_LAZY[name], __name__), name)
+    for family, estimators in _ESTIMATORS.items():
+        if name in estimators:
+            return getattr(import_module(f".{family}.estimators", __name__), name)
     raise AttributeError(f"module 'baytree' has no attribute {name!r}")

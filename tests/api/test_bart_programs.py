@@ -9,7 +9,7 @@ import pytest
 
 import baytree as bt
 from baytree import InputError
-from baytree.nulls import without_interactions
+from baytree.interpret.null_fits import without_interactions
 from baytree.trees.forest import rules_of
 
 GROWTREE = bt.slp.load("growtree.slp")

@@ -484,12 +484,12 @@ def test_a_closed_pipe_does_not_keep_fit_from_its_work() -> None:
 
 LONG = ["fit", "cancer.csv", "--target", "class", "--chains", "2", "--seed", "5", "--thin", "10"]
 # The same program with checkpoints often enough for a test to wait for one.
-OFTEN = "import baytree.sampling as s; s.CHECKPOINT_SECONDS = 0.3; from baytree.cli import main; main()"
+OFTEN = "import baytree.sampling.run as s; s.CHECKPOINT_SECONDS = 0.3; from baytree.cli import main; main()"
 
 
 # The same program, killed in the draws behind a checkpoint and before the next.
 KILLED = """
-import os, signal, baytree.sampling as s
+import os, signal, baytree.sampling.run as s
 s.CHECKPOINT_SECONDS = 0
 def update(self, warmed, drawn, *rest, calls=[]):
     calls += [drawn] if drawn else []

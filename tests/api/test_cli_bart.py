@@ -367,7 +367,7 @@ def test_predict_json() -> None:
 
 # The same program, killed in the draws behind a checkpoint and before the next.
 KILLED = """
-import os, signal, baytree.sampling as s
+import os, signal, baytree.sampling.run as s
 s.CHECKPOINT_SECONDS = 0
 def update(self, warmed, drawn, *rest, calls=[]):
     calls += [drawn] if drawn else []

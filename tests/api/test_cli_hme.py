@@ -246,7 +246,7 @@ def test_independent_draws() -> None:
 
 # The same program, killed in the draws behind a checkpoint and before the next.
 KILLED = """
-import os, signal, baytree.sampling as s
+import os, signal, baytree.sampling.run as s
 s.CHECKPOINT_SECONDS = 0
 s.BLOCK_SECONDS = 1e-9
 def update(self, warmed, drawn, *rest, calls=[]):

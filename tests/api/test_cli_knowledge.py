@@ -10,8 +10,8 @@ import pytest
 from typer.testing import CliRunner
 
 import baytree as bt
-from baytree import sampling
 from baytree.cli import app
+from baytree.sampling import run as sampling
 
 FIT = ("fit", "kyphosis.csv", "--target", "y", "--chains", "1", "--warmup", "5", "--draws", "5", "--seed", "1")
 FIT += ("--out", "known.baytree")

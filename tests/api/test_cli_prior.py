@@ -13,8 +13,8 @@ import pytest
 from typer.testing import CliRunner
 
 import baytree as bt
-from baytree import sampling
 from baytree.cli import app
+from baytree.sampling import run as sampling
 from baytree.storage import partial_path
 
 QUICK = ["--chains", "2", "--draws", "60", "--warmup", "40", "--seed", "7"]

@@ -9,8 +9,8 @@ import pytest
 from typer.testing import CliRunner
 
 import baytree as bt
-from baytree import sampling
 from baytree.cli import app
+from baytree.sampling import run as sampling
 from baytree.storage import partial_path
 
 KYPHOSIS = bt.datasets.load("kyphosis").design()

@@ -17,10 +17,12 @@ import pytest
 from arviz_stats.base import array_stats
 
 import baytree as bt
-from baytree import _core, agreement
-from baytree.agreement import Rows, diagnose_predictions, distinct_rows, training_rows
+from baytree import _core
+from baytree.cart.diagnostics import diagnose_predictions
 from baytree.data.to_core import native_columns
-from baytree.diagnostics import (
+from baytree.diagnostics import predictions as agreement
+from baytree.diagnostics.advice import advice, verdict
+from baytree.diagnostics.convergence import (
     LARGEST_RHAT_LIMIT,
     NEAR_RHAT,
     RHAT_LIMIT,
@@ -32,9 +34,9 @@ from baytree.diagnostics import (
     ess_of,
     rhat_of,
 )
-from baytree.plan import Plan
+from baytree.diagnostics.predictions import Rows, distinct_rows, training_rows
+from baytree.mcmc.settings import Plan
 from baytree.trees.forest import Forest
-from baytree.verdict import advice, verdict
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 LEAF: dict[str, Any] = {"leaf": True}
@@ -165,7 +167,7 @@ def test_log_likelihood_and_leaves_against_arviz(fitted: tuple[bt.Design, bt.Pos
 def test_blocks_of_rows_change_nothing(fitted: tuple[bt.Design, bt.Posterior], monkeypatch: pytest.MonkeyPatch) -> None:
     design, posterior = fitted
     whole = posterior.diagnostics(design)
-    monkeypatch.setattr("baytree.prediction.BLOCK_NUMBERS", 1000)
+    monkeypatch.setattr("baytree.cart.prediction.BLOCK_NUMBERS", 1000)
     again = posterior.diagnostics(design)
     # Sums may run in another order.
     spread = again.predictions.between_chain_sd

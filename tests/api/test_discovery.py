@@ -11,20 +11,20 @@ import pytest
 
 import baytree as bt
 from baytree import InputError
-from baytree.discovery import (
+from baytree.interpret import (
     Null,
     Shap,
     VariableUse,
     ice,
     interactions,
     partial_dependence,
-    plots,
     shap,
     shares,
     two_way_dependence,
     variable_use,
 )
-from baytree.discovery import null as nulls
+from baytree.interpret import null as nulls
+from baytree.plots import columns as plots
 from baytree.trees.ensemble import Sums
 from baytree.trees.forest import Forest, rules_of
 

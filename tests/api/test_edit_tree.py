@@ -14,7 +14,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor, export_t
 
 import baytree as bt
 from baytree import InputError
-from baytree.edit_tree import MARK
+from baytree.priors.edit_tree import MARK
 from baytree.slp import SHIPPED
 from baytree.trees.template import sketch_of
 

@@ -6,8 +6,8 @@ import pytest
 
 import baytree as bt
 from baytree import InputError
-from baytree.bart_posterior import BARTPosterior
-from baytree.discovery import interactions, variable_use
+from baytree.bart.posterior import BARTPosterior
+from baytree.interpret import interactions, variable_use
 
 DATA = bt.datasets.friedman(n=150, p=5, seed=2)
 DESIGN = DATA.design()
@@ -115,7 +115,7 @@ def test_shap_values_of_some_rows_and_draws(posterior: BARTPosterior) -> None:
 
 def test_blocks_make_no_difference(posterior: BARTPosterior, monkeypatch: pytest.MonkeyPatch) -> None:
     at_once = posterior.shap(X)
-    monkeypatch.setattr("baytree.sum_prediction.BLOCK_NUMBERS", 1)
+    monkeypatch.setattr("baytree.bart.prediction.BLOCK_NUMBERS", 1)
     one_by_one = posterior.shap(X)
     assert (at_once.interval == one_by_one.interval).all()
     assert one_by_one.size == pytest.approx(at_once.size)

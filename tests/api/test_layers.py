@@ -12,22 +12,23 @@ LAYERS = """
 _core errors text ←
 validation ←
 data ←
-diagnostics progress storage tempering ←
-evidence verdict ←
-knowledge plan ←
-datasets leaves proposals trees ←
-discovery priors ←
+datasets storage knowledge mcmc plots ←
+trees diagnostics ←
 slp ←
-edit_tree program_sums ←
-bart_model bart_summary models prediction summary ←
-agreement datatree sum_prediction ←
-sampled ←
-explained ←
-bart_posterior posterior subset ←
+priors interpret ←
+cart.leaves bart.programs ←
+cart.model bart.model ←
+cart.prediction ←
+bart.prediction ←
+cart.diagnostics cart.summary bart.summary posterior.arviz posterior.base ←
+interpret.interpretation ←
+cart bart ←
+subset ←
 hme ←
-families ←
+posterior ←
 estimators sampling ←
-bart cart linear markov nulls soft ←
+cart.estimators bart.estimators subset.estimators hme.estimators interpret.null_fits ←
+hmdt ←
 studies ←
 __init__ ←
 cli ←
@@ -70,8 +71,10 @@ def imports(deferred: bool = True) -> dict[str, set[str]]:
     return edges
 
 
-def layer_of(module: str) -> str:
-    return module.split(".")[0] or "__init__"
+def layer_of(module: str, layers: str = LAYERS) -> str:
+    """The layer of the longest name that the module's begins with."""
+    names = [name for name in layers.replace("←", " ").split() if f"{module}.".startswith(f"{name}.")]
+    return max(names, key=len, default=module.split(".")[0]) or "__init__"
 
 
 def forbidden(edges: dict[str, set[str]], layers: str = LAYERS) -> list[str]:

@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 
 import baytree as bt
-from baytree import InputError, nulls
-from baytree.discovery import Interactions, Null, VariableUse
+from baytree import InputError
+from baytree.interpret import Interactions, Null, VariableUse
+from baytree.interpret import null_fits as nulls
 
 ROWS, COLUMNS = 30, 3
 RNG = np.random.default_rng(1)

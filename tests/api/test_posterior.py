@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 
 import baytree as bt
-from baytree import sampling
+from baytree.sampling import run as sampling
 from baytree.trees.forest import Rule
 
 
@@ -245,7 +245,7 @@ def test_wrong_predictions(posterior: bt.Posterior) -> None:
 def test_prediction_streams_over_rows(posterior: bt.Posterior, monkeypatch: pytest.MonkeyPatch) -> None:
     X = bt.datasets.load("kyphosis").X
     whole = posterior.predict(X, kind="interval")
-    monkeypatch.setattr("baytree.prediction.BLOCK_NUMBERS", 100)
+    monkeypatch.setattr("baytree.cart.prediction.BLOCK_NUMBERS", 100)
     np.testing.assert_array_equal(posterior.predict(X, kind="interval"), whole)
     assert posterior.predict(X[:0]).shape == (0, 2)
 
@@ -309,7 +309,7 @@ def test_ctrl_c_in_the_middle_of_a_long_thin(monkeypatch: pytest.MonkeyPatch) ->
         said.append(line)
         signal.raise_signal(signal.SIGINT)
 
-    monkeypatch.setattr("baytree.progress.Progress.say", press_again)
+    monkeypatch.setattr("baytree.mcmc.progress.Progress.say", press_again)
     with pytest.warns(bt.InterruptedSampling):
         stopped = bt.extend(longer, design, draws=5, progress=False)
     assert stopped.draws == 1

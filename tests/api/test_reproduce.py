@@ -16,7 +16,7 @@ import baytree as bt
 from baytree import studies
 from baytree.cli import app
 from baytree.datasets import arm_dynamics
-from baytree.discovery import Interactions, VariableUse
+from baytree.interpret import Interactions, VariableUse
 from baytree.studies import (
     agreement,
     arm,

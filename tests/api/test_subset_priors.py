@@ -16,7 +16,7 @@ from baytree import _core
 from baytree.data.matrix import make_linear_design
 from baytree.data.standardise import standardise
 from baytree.errors import InputError
-from baytree.subset.noise import best_scale, calibrated
+from baytree.subset.calibration import best_scale, calibrated
 from baytree.subset.priors import (
     BetaBinomial,
     ExpectedSize,

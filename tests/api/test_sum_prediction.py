@@ -10,9 +10,9 @@ from exact.sums import Column, RandomSums, random_sums, sums_by_walking
 from scipy import stats
 
 import baytree as bt
-from baytree import sum_prediction
+from baytree.bart import prediction as sum_prediction
+from baytree.bart.prediction import SumPrediction, SumPredictor, largest_probabilities
 from baytree.data.design import Schema
-from baytree.sum_prediction import SumPrediction, SumPredictor, largest_probabilities
 from baytree.trees.ensemble import Sums
 
 CHAINS, DRAWS = 2, 12

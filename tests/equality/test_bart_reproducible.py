@@ -9,8 +9,8 @@ import polars as pl
 import pytest
 
 import baytree as bt
-from baytree import sampling
 from baytree.knowledge import Monotone
+from baytree.sampling import run as sampling
 from baytree.storage import partial_path
 
 
@@ -145,7 +145,7 @@ def test_save_and_load(data: str, kind: str, tmp_path: Path) -> None:
 
 def test_save_in_several_blocks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     posterior = draw("probit", "sparse")
-    monkeypatch.setattr("baytree.sampled.NUMBERS_PER_BLOCK", 400)
+    monkeypatch.setattr("baytree.posterior.base.NUMBERS_PER_BLOCK", 400)
     posterior.save(tmp_path / "model.baytree")
     assert_same(posterior, bt.load(tmp_path / "model.baytree"))
 

@@ -9,7 +9,7 @@ from exact.expert_chains import ONE_RUNG, problem
 from exact.expert_mixtures import DEEP, PAIRS, THREE_CLASSES, TWO_CLASSES
 
 from baytree import _core
-from baytree.tempering import POSITION
+from baytree.mcmc.tempering import POSITION
 
 LADDERS = {
     "plain": ONE_RUNG,

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import baytree as bt
-from baytree import sampling
 from baytree.data.matrix import LinearDesign
 from baytree.hme.posterior import HMEPosterior
+from baytree.sampling import run as sampling
 
 GENERATOR = np.random.default_rng(3)
 X = GENERATOR.normal(size=(40, 2))

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 import baytree as bt
-from baytree import InputError, sampling
+from baytree import InputError
+from baytree.sampling import run as sampling
 from baytree.storage import partial_path
 
 generator = np.random.default_rng(2)

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import baytree as bt
-from baytree import sampling
 from baytree.knowledge import Monotone
+from baytree.sampling import run as sampling
 from baytree.storage import partial_path
 
 PROPOSALS = ["uc", "cycle(4)", "auto", "program:auto", "program:address", "program:cycle(4)"]
@@ -113,7 +113,7 @@ def test_save_and_load(task: str, proposal: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("proposal", ["auto", *MONOTONE])
 def test_save_in_several_blocks(proposal: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     posterior = draw("classification", proposal)
-    monkeypatch.setattr("baytree.sampled.NUMBERS_PER_BLOCK", 40)
+    monkeypatch.setattr("baytree.posterior.base.NUMBERS_PER_BLOCK", 40)
     posterior.save(tmp_path / "model.baytree")
     assert_same(posterior, bt.load(tmp_path / "model.baytree"))
 

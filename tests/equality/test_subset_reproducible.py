@@ -10,7 +10,7 @@ from exact.subset_chains import ONE_RUNG, problem, shares
 from exact.subset_spaces import COLLINEAR, INTERACTIONS, models
 
 from baytree import _core
-from baytree.tempering import POSITION
+from baytree.mcmc.tempering import POSITION
 
 MOVES = [
     "gibbs",

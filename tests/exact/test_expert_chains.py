@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from baytree import _core
-from baytree.evidence import stepping_stone
+from baytree.diagnostics.evidence import stepping_stone
 from exact.agreement import Disagreement, assert_agrees, assert_means_agree
 from exact.expert_chains import problem, run
 from exact.expert_mixtures import DEEP, LINES, MIXTURES, PAIRS, THREE_CLASSES, TWO_CLASSES, Mixture

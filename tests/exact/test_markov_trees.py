@@ -8,12 +8,13 @@ import numpy as np
 import pytest
 
 import baytree as bt
-from baytree.hme import em, markov_em, start
+from baytree.hmdt import em as markov_em
+from baytree.hmdt.initialisation import from_stretches, with_memory
+from baytree.hmdt.mean_field import MeanField, projected_filter
+from baytree.hmdt.sequences import Sequences
+from baytree.hmdt.tree import MarkovTree, best_path, filtered, smoothed
+from baytree.hme import em, start
 from baytree.hme.experts import Gaussian
-from baytree.hme.markov_field import MeanField, projected_filter
-from baytree.hme.markov_start import from_stretches, with_memory
-from baytree.hme.markov_tree import MarkovTree, best_path, filtered, smoothed
-from baytree.hme.sequences import Sequences
 from exact.markov_sums import Listed, listed
 
 SHAPES = [(1, 2), (2, 2), (1, 3)]  # depth and branching

@@ -8,7 +8,7 @@ from scipy import stats
 from scipy.integrate import quad
 
 import baytree as bt
-from baytree.bart_model import factor_prior
+from baytree.bart.model import factor_prior
 from baytree.trees.ensemble import Sums
 from exact.agreement import Disagreement, assert_agrees, assert_means_agree
 from exact.chains import native_prior

@@ -15,7 +15,7 @@ from scipy.stats import chi2
 
 import baytree as bt
 from baytree import _core
-from baytree.bart_model import Calibration
+from baytree.bart.model import Calibration
 from baytree.trees.forest import Forest, forest_from_lists, forest_to_lists
 from invariance.sum_simulation import on_grid
 

@@ -12,7 +12,7 @@ import pytest
 from robustness.damage import change_a_byte, edit, refused_at_random, rewrite, rewrite_model
 
 import baytree as bt
-from baytree.bart_posterior import OPTIONAL, PART_ARRAYS, VARIANCE
+from baytree.bart.posterior import OPTIONAL, PART_ARRAYS, VARIANCE
 
 MODELS = {
     "constant": bt.BART(trees=4, prior=bt.GrowTree(beta=2.0) & bt.Weights("sparse")),

@@ -12,19 +12,19 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from ..bart_posterior import BARTPosterior
-from ..bart_summary import BARTSummary
-from ..diagnostics import Diagnostic
+from ..bart.posterior import BARTPosterior
+from ..bart.summary import BARTSummary
+from ..cart.summary import Summary
+from ..diagnostics.convergence import Diagnostic
 from ..hme.summary import HMESummary
 from ..knowledge import Knowledge
 from ..subset.summary import SubsetSummary
-from ..summary import Summary
 from ..text import counted, percent
 from ..trees.template import Sketch
 from ..trees.tree import Tree
 
 if TYPE_CHECKING:
-    from ..posterior import Posterior, TopTree
+    from ..cart.posterior import Posterior, TopTree
     from ..trees.diff import Edits
 
 TreeSummary = Summary | BARTSummary

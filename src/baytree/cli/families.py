@@ -16,7 +16,7 @@ from .values import weights_text
 
 if TYPE_CHECKING:
     from ..data.design import AnyDesign
-    from ..families import Model
+    from ..posterior.registry import Model
     from .output import Output
 
 
@@ -132,14 +132,14 @@ INSTEAD = {
 
 def family_of(model: Model) -> Family:
     """The family that a model belongs to."""
-    from ..families import FAMILIES
+    from ..posterior.registry import FAMILIES
 
     return next(Family(name) for name, (kind, _) in FAMILIES.items() if isinstance(model, kind))
 
 
 def build_model(context: typer.Context, family: Family, output: Output) -> Model:
     """The model that the options of a command describe; those of other families are refused."""
-    from ..models import CART
+    from ..cart.model import CART
 
     for name, owners in OWNERS.items():
         if family not in owners and given(context, name):
@@ -174,7 +174,7 @@ def read_data(context: typer.Context, family: Family) -> AnyDesign:
 
 def settings_of(model: Model) -> dict[str, Any]:
     """What a run that is resumed goes on with, by parameter of the command; of trees, all that their prior says too."""
-    from ..bart_model import BART
+    from ..bart.model import BART
     from ..hme.model import HME
     from ..subset.model import Subset
 

@@ -90,7 +90,7 @@ from .subset import (
 )
 
 if TYPE_CHECKING:
-    from ..families import AnyPosterior
+    from ..posterior.registry import AnyPosterior
     from .drawing import AnySummary
     from .output import Output
 
@@ -227,8 +227,8 @@ def command(
     --resume, to the same result.
     """
     with session(json=as_json, quiet=quiet) as output:
-        from .. import sampling
-        from ..tempering import Tempering
+        from ..mcmc.tempering import Tempering
+        from ..sampling import run as sampling
 
         # Whatever can be refused is refused before the table is read.
         path = out or _default_out(file)

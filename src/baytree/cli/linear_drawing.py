@@ -6,9 +6,9 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from ..subset.models import Coefficients, Inclusion, RankedModel, RankedModels
 from ..subset.posterior import SubsetPosterior
 from ..subset.priors import ExpectedSize
+from ..subset.ranking import Coefficients, Inclusion, RankedModel, RankedModels
 from ..text import counted, percent
 from . import drawing
 from .subset import settings

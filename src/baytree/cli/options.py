@@ -16,8 +16,8 @@ from .knowledge import read_options
 
 if TYPE_CHECKING:
     from ..data.design import AnyDesign, Design
-    from ..edit_tree import EditTree
-    from ..priors import GrowTree
+    from ..priors.edit_tree import EditTree
+    from ..priors.grow_tree import GrowTree
     from ..slp import Program
     from .output import Output
 
@@ -112,8 +112,8 @@ def tree_prior(context: typer.Context, output: Output, beta: float = 1.0) -> Gro
 
 
 def _prior(context: typer.Context, output: Output, beta: float) -> GrowTree | EditTree | Program:
-    from ..edit_tree import EditTree
-    from ..priors import GrowTree
+    from ..priors.edit_tree import EditTree
+    from ..priors.grow_tree import GrowTree
     from ..slp import load
 
     asked = context.params
@@ -144,7 +144,7 @@ def _refuse(context: typer.Context, names: tuple[str, ...], remedy: str) -> None
 
 
 def _given_tree(path: Path) -> object:
-    from ..families import load
+    from ..posterior.registry import load
 
     return load(path) if path.suffix == MODEL_ENDING else path
 

@@ -16,7 +16,7 @@ from .errors import session
 if TYPE_CHECKING:
     import polars as pl
 
-    from ..families import AnyPosterior
+    from ..posterior.registry import AnyPosterior
 
 SEPARATORS = {".csv": ",", ".tsv": "\t"}
 # Where a draw comes from.
@@ -61,7 +61,7 @@ def command(
     """
     with session(json=as_json) as output:
         from ..data.files import read_file
-        from ..families import load
+        from ..posterior.registry import load
         from ..text import counted
 
         if not 0 < prob < 1:
@@ -170,11 +170,11 @@ def _values(found: np.ndarray, classes: np.ndarray | None) -> dict[str, np.ndarr
 
 def _offset(posterior: AnyPosterior, table: pl.DataFrame, name: str) -> np.ndarray:
     """The numbers of a column, to be added to a sum of trees."""
-    from ..bart_posterior import BARTPosterior
+    from ..bart.posterior import BARTPosterior
+    from ..cart.posterior import Posterior
     from ..data.frames import table_of
     from ..data.response import learn_offset
     from ..hme.posterior import HMEPosterior
-    from ..posterior import Posterior
     from ..subset.posterior import SubsetPosterior
 
     if not isinstance(posterior, BARTPosterior):

@@ -16,8 +16,8 @@ from .knowledge import PARAMETERS
 from .options import fit_again, given, option
 
 if TYPE_CHECKING:
-    from ..families import Model
-    from ..plan import Plan
+    from ..mcmc.settings import Plan
+    from ..posterior.registry import Model
 
 # What a run that is resumed goes on with, besides its model.
 PLANNED = ("chains", "draws", "warmup", "thin", "temperatures", "ladder", "seed")
@@ -48,7 +48,7 @@ def telling_how_to_resume(context: typer.Context, path: Path) -> Iterator[None]:
 
 def unfinished(path: Path) -> tuple[Model, Plan]:
     """What the unfinished run of a model file was begun with."""
-    from ..families import read_header
+    from ..posterior.registry import read_header
     from ..storage import open_model, partial_path
 
     if not partial_path(path).exists():

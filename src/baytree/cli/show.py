@@ -12,8 +12,8 @@ from .errors import session
 from .options import given, option
 
 if TYPE_CHECKING:
-    from ..bart_posterior import BARTPosterior
-    from ..posterior import Posterior
+    from ..bart.posterior import BARTPosterior
+    from ..cart.posterior import Posterior
     from .output import Output
 
 
@@ -35,9 +35,9 @@ def command(
     tree.
     """
     with session(json=as_json) as output:
-        from ..bart_posterior import BARTPosterior
-        from ..families import load
+        from ..bart.posterior import BARTPosterior
         from ..hme.posterior import HMEPosterior
+        from ..posterior.registry import load
         from ..subset.posterior import SubsetPosterior
 
         posterior = load(model)
@@ -110,7 +110,7 @@ def describe(posterior: Posterior, trees: int) -> dict[str, Any]:
 
 def has_edits(posterior: Posterior) -> bool:
     """Whether the prior began with a given tree."""
-    from ..edit_tree import EditTree
+    from ..priors.edit_tree import EditTree
 
     return isinstance(posterior.model.prior, EditTree)
 

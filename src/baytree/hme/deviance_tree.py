@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from . import plots
+from ..plots import soft_trees as plots
 from .experts import first_experts
 from .soft_tree import SoftTree, responsibilities
 

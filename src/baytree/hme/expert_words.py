@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from ..data.response import Response
+from ..plots.soft_trees import signed
 from .experts import Classes, Gaussian
 from .inputs import Inputs
 from .outputs import Outputs
-from .plots import signed
 from .soft_tree import SoftTree
 
 # How many columns of an expert are named in a line.

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from . import plots
+from ..plots import soft_trees as plots
 from .numeric import log_softmax
 from .soft_tree import SoftTree
 

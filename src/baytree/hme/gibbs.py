@@ -10,7 +10,7 @@ import numpy as np
 from .. import _core
 from ..data.matrix import LinearDesign
 from ..errors import InputError
-from ..tempering import Tempering, position_from_dict, position_to_dict
+from ..mcmc.tempering import Tempering, position_from_dict, position_to_dict
 from .beginnings import beginnings
 
 if TYPE_CHECKING:

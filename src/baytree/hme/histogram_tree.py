@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from . import plots
+from ..plots import soft_trees as plots
 from .soft_tree import SoftTree, decisions, responsibilities
 
 if TYPE_CHECKING:

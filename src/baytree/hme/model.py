@@ -12,8 +12,8 @@ from .. import _core
 from ..data.matrix import LinearDesign, LinearSchema
 from ..data.standardise import left_out
 from ..errors import InputError
+from ..mcmc.tempering import Tempering
 from ..subset.model import require_linear
-from ..tempering import Tempering
 from ..validation import is_number, require_whole, unknown_choice
 from . import gibbs
 from .calibration import Calibration

@@ -9,8 +9,8 @@ import numpy as np
 
 from ..data.matrix import LinearSchema
 from ..errors import InputError
+from ..plots import soft_trees as plots
 from ..validation import unknown_choice
-from . import plots
 from .inputs import Inputs
 from .soft_tree import SoftTree
 

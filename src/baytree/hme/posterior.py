@@ -9,14 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from ..agreement import Rows, diagnose_series, spaced
 from ..data.matrix import LinearDesign, LinearSchema
-from ..diagnostics import Diagnostics
+from ..diagnostics.convergence import Diagnostics
+from ..diagnostics.predictions import Rows, diagnose_series, spaced
 from ..errors import InputError
-from ..plan import Plan
-from ..sampled import Part, Sampled, blocks_of
+from ..mcmc.settings import Plan
+from ..mcmc.tempering import Swaps
+from ..posterior.base import Part, Sampled, blocks_of
 from ..storage import ModelReader
-from ..tempering import Swaps
 from ..validation import require_whole
 from .em import penalty
 from .expert_words import ExpertWords, expert_words

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from ..bart.prediction import normals_by_row
 from ..errors import InputError
-from ..sum_prediction import normals_by_row
 from ..validation import require_prob, unknown_choice
 from .experts import Classes, Gamma, Gaussian, Poisson
 from .mixture_quantiles import quantile

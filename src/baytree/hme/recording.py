@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..sampled import Part
+from ..posterior.base import Part
 from .em import penalty
 from .fitting import Fitted
 from .model import HME, TrainingRows

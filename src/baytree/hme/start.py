@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from ..cart.posterior import Posterior
 from ..errors import InputError
-from ..posterior import Posterior
 from ..text import counted, listed
 from ..trees.tree import Tree
 from .experts import Experts, first_experts

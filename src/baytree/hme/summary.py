@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from ..diagnostics import Diagnostics
-from ..summary import Tempered
+from ..cart.summary import Tempered
+from ..diagnostics.advice import Remedy, advice, verdict
+from ..diagnostics.convergence import Diagnostics
 from ..text import counted
-from ..verdict import Remedy, advice, verdict
 from .expert_words import ExpertWords
 from .gate_directions import GateDirections
 
@@ -31,7 +31,7 @@ class HMESummary:
     Attributes
     ----------
     response, task, rows, columns, chains, draws, warmup, thin, seed, model, diagnostics, remedies
-        As of a `baytree.summary.Summary`.
+        As of a `baytree.cart.summary.Summary`.
     tempered : Tempered or None
         How tempering went.
     has_chains : bool

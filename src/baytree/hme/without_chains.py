@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..agreement import Rows
 from ..data.matrix import LinearDesign
-from ..plan import Plan
+from ..diagnostics.predictions import Rows
+from ..mcmc.settings import Plan
 from .fitting import Fitted, fit, prior_of
 from .model import HME
 from .posterior import HMEPosterior

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from .. import _core
-from ..proposals import parse_weights
+from ..mcmc.mixtures import parse_weights
 from ..validation import unknown_choice
 
 NAMES = ("subtree", "sequence", "address", "independent", "cycle(n)")

@@ -14,7 +14,7 @@ import numpy as np
 
 from .. import _core
 from ..errors import InputError, InterruptedSampling
-from ..progress import Progress
+from ..mcmc.progress import Progress
 from .kernels import Component
 from .terms import Term, model_of
 

@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from ..models import CART
-from ..priors import GrowTree
+from ..cart.model import CART
+from ..priors.grow_tree import GrowTree
 from . import Number, Outcome, Table
 from .figures import Curve, Figure, Panel
 from .runs import WAYS, Holdout, chains, hold_out, predictions

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ..datasets import arm_dynamics
-from ..soft import HMERegressor
+from ..hme.estimators import HMERegressor
 from ..text import counted
 from . import Number, Outcome, Table
 from .figures import Curve, Figure, Panel

@@ -14,9 +14,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..models import CART
-from ..posterior import Posterior
-from ..priors import GrowTree
+from ..cart.model import CART
+from ..cart.posterior import Posterior
+from ..priors.grow_tree import GrowTree
 from . import Number, Outcome, Table
 from .figures import Curve, Figure, Panel
 from .runs import recorded, whole

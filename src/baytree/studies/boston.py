@@ -14,7 +14,7 @@ import numpy as np
 
 from .. import datasets
 from ..data.design import Design, make_design
-from ..discovery import Interactions, VariableUse
+from ..interpret import Interactions, VariableUse
 from . import Number, Outcome, Table
 from .figures import Curve, Figure, Panel
 from .structure import TREES, Size, fit, pair_panel, pair_table, scaled, share_runs

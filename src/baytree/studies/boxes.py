@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import datasets, slp
+from ..cart.model import CART
 from ..data.design import Design, make_design
-from ..models import CART
 from . import Number, Outcome, Table
 from .runs import WARMUP_SHARE, recorded
 from .runs import accuracy as accuracy_of

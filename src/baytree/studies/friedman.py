@@ -13,10 +13,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from .. import datasets
-from ..bart_model import BART
+from ..bart.model import BART
 from ..data.design import Design, make_design
-from ..discovery import Interactions, VariableUse
-from ..nulls import permutation_null
+from ..interpret import Interactions, VariableUse
+from ..interpret.null_fits import permutation_null
 from ..text import listed
 from . import Number, Outcome, Table
 from .figures import Curve, Figure, Panel

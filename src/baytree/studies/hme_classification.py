@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .. import datasets
-from ..soft import HMEClassifier
+from ..hme.estimators import HMEClassifier
 from ..text import counted
 from . import Number, Outcome, Table
 from .figures import Figure, Panel

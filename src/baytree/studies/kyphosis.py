@@ -14,9 +14,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from .. import datasets
+from ..cart.model import CART
 from ..data.design import Design, make_design
-from ..models import CART
-from ..priors import GrowTree
+from ..priors.grow_tree import GrowTree
 from ..trees.tree import Tree
 from . import Number, Outcome, Table
 from .figures import Curve, Figure, Panel

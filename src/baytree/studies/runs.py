@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 
 from .. import datasets
-from ..bart_model import BART
-from ..bart_posterior import BARTPosterior
+from ..bart.model import BART
+from ..bart.posterior import BARTPosterior
+from ..cart.model import CART
+from ..cart.posterior import Posterior
 from ..data.design import Design, make_design
-from ..models import CART
-from ..posterior import Posterior
-from ..sampling import sample
+from ..sampling.run import sample
 
 if TYPE_CHECKING:
     import polars as pl

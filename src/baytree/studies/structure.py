@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from ..bart_model import BART
-from ..bart_posterior import BARTPosterior
+from ..bart.model import BART
+from ..bart.posterior import BARTPosterior
 from ..data.design import Design
-from ..discovery import Interactions, VariableUse
+from ..interpret import Interactions, VariableUse
 from . import Number, Table
 from .figures import Curve, Panel
 from .runs import recorded

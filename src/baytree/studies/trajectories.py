@@ -16,11 +16,11 @@ from typing import Any
 import numpy as np
 
 from .. import slp
+from ..cart.model import CART
+from ..cart.posterior import Posterior
 from ..data.design import Design
-from ..edit_tree import EditTree
-from ..models import CART
-from ..posterior import Posterior
-from ..priors import GrowTree
+from ..priors.edit_tree import EditTree
+from ..priors.grow_tree import GrowTree
 from ..slp import SHIPPED
 from ..trees.tree import Tree
 from . import Number, Outcome, Table

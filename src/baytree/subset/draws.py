@@ -10,7 +10,7 @@ from itertools import pairwise
 import numpy as np
 
 from ..errors import InputError
-from ..sampled import Part
+from ..posterior.base import Part
 
 MODEL_ARRAYS = ("unit", "begin", "mean")
 DRAW_ARRAYS = ("model", "log_likelihood", "log_prior", "sigma", "level", "shrinkage")

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from .. import _core
-from ..agreement import Rows
 from ..data.matrix import LinearDesign
-from ..plan import Plan
+from ..diagnostics.predictions import Rows
+from ..mcmc.settings import Plan
 from .draws import ranges
 from .model import Subset
 from .posterior import ENUMERATED, ENUMERATED_ARRAYS, SubsetPosterior

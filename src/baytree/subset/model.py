@@ -13,10 +13,10 @@ from .. import _core
 from ..data.matrix import LinearDesign, LinearSchema
 from ..data.standardise import Standard, left_out, standardise
 from ..errors import InputError
-from ..proposals import ProposalSpec, parse_weights
-from ..tempering import Tempering, position_from_dict, position_to_dict
+from ..mcmc.mixtures import ProposalSpec, parse_weights
+from ..mcmc.tempering import Tempering, position_from_dict, position_to_dict
 from ..validation import is_number, unknown_choice
-from .noise import calibrated, require_noise
+from .calibration import calibrated, require_noise
 from .priors import PARAMETER_PRIORS, BetaBinomial, HyperGN, ModelPrior, ParameterPrior, model_prior_of, prior_from_dict
 
 MOVES = ("gibbs", "random", "metropolis", "informed", "replace")

@@ -9,23 +9,23 @@ from typing import Any
 
 import numpy as np
 
-from ..agreement import Rows, diagnose_series, spaced
 from ..data.matrix import LinearSchema
-from ..diagnostics import Diagnostics
-from ..discovery.use import PROB
+from ..diagnostics.convergence import Diagnostics
+from ..diagnostics.predictions import Rows, diagnose_series, spaced
+from ..diagnostics.trace import Trace
 from ..errors import InputError
-from ..plan import Plan
-from ..sampled import Part, Sampled, blocks_of
+from ..interpret.importance import PROB
+from ..mcmc.settings import Plan
+from ..mcmc.tempering import Swaps
+from ..posterior.base import Part, Sampled, blocks_of
 from ..storage import ModelReader
-from ..tempering import Swaps
 from ..validation import require_prob, require_whole
 from .draws import PART_ARRAYS, RUNGS, SubsetDraws
 from .model import Subset
-from .models import Coefficients, Enumerated, Inclusion, Normalised, RankedModel, RankedModels
 from .prediction import Fits, LinearPrediction
+from .ranking import Coefficients, Enumerated, Inclusion, Normalised, RankedModel, RankedModels
 from .summary import SubsetSummary, summarise
-from .trace import Trace
-from .use import TermUse, term_use
+from .term_use import TermUse, term_use
 
 ENUMERATED = "enumerated_"
 ENUMERATED_ARRAYS = ("log_total", "inclusion", "sizes", "unit", "begin", "log_likelihood", "log_prior")

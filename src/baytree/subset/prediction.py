@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from ..sum_prediction import normals_by_row
+from ..bart.prediction import normals_by_row
 from ..validation import require_prob, unknown_choice
 from .draws import SubsetDraws
 from .model import Subset

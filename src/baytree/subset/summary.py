@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from ..diagnostics import Diagnostics
-from ..summary import Tempered
+from ..cart.summary import Tempered
+from ..diagnostics.advice import Remedy, advice, verdict
+from ..diagnostics.convergence import Diagnostics
 from ..text import counted
-from ..verdict import Remedy, advice, verdict
-from .models import Coefficients, Inclusion, RankedModels
+from .ranking import Coefficients, Inclusion, RankedModels
 
 if TYPE_CHECKING:
     from .posterior import SubsetPosterior
@@ -24,7 +24,7 @@ class SubsetSummary:
     Attributes
     ----------
     response, task, rows, columns, chains, draws, warmup, thin, seed, tempered, model, acceptance, diagnostics, remedies
-        As of a `baytree.summary.Summary`.
+        As of a `baytree.cart.summary.Summary`.
     inclusion, top_models, coefficients
         What the methods of `SubsetPosterior` of these names give.
     median_model : tuple of str

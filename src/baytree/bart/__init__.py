@@ -1,0 +1,1 @@
+"""Sums of many small trees: BART."""

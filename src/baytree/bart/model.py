@@ -1,0 +1,466 @@
+"""BART: a sum of many small trees, as a small frozen description."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from .. import _core
+from ..data.design import Design
+from ..data.to_core import native_design
+from ..errors import InputError
+from ..knowledge import Monotone
+from ..mcmc.mixtures import ProposalSpec, parse_weights
+from ..mcmc.tempering import Tempering
+from ..priors.grow_tree import GrowTree
+from ..slp import Program
+from ..trees.forest import forest_from_lists, forest_to_lists
+from ..validation import is_number, require_whole, unknown_choice
+from .programs import kernel_of, tree_program
+
+# Chosen by effective samples a second: see docs/benchmarks.md.
+AUTO = {"birth_death": 1.0, "change": 0.25}
+SOFT_AUTO = AUTO | {"bandwidth": 1.0}
+MOVES = ("birth_death", "change", "bandwidth")
+SPLITS = ("hard", "soft")
+SIGMAS = ("linear", "naive")
+STARTS = ("root", "grow")
+VARIANCES = ("constant", "forest")
+# How often every tree is grown to the data for a start.
+GROW_SWEEPS = 10
+# A residual spread below this share of the response's is taken to be this: a linear fit may leave nothing.
+LEAST_SHARE = 1e-3
+# Beyond these the response leaves the range of single precision.
+LARGEST, SMALLEST = 1e30, 1e-30
+# Where k is learned, the one whose leaf values give its prior a scale.
+USUAL_K = 2.0
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """What the prior takes from the data.
+
+    Attributes
+    ----------
+    centre : tuple of float
+        Added to each sum of trees: the middle of the response's range; of two classes the probit of the second one's
+        share; of several classes 0 for each.
+    leaf_sd : float
+        The standard deviation of a leaf value.
+    scale : float
+        λ of σ² ~ νλ/χ²_ν, in the square of the response's unit.
+    unit : float
+        A power of two: the core computes in multiples of it.
+    """
+
+    centre: tuple[float, ...]
+    leaf_sd: float
+    scale: float
+    unit: float
+
+
+@dataclass(frozen=True)
+class BART:
+    """A sum of trees [1]_: E(y | x) = centre + Σ g(x; T_j, M_j), with normal noise of standard deviation σ or σ(x).
+
+    Every tree has the prior that a single one has, which keeps it small, and leaf values N(0, σ_μ²) with
+    σ_μ = range(y) / (2 k √m), so that the sum of m trees lies within the range of y with high probability.
+    σ² ~ νλ/χ²_ν with λ such that P(σ < σ̂) = q. Where the noise depends on x, σ²(x) is a product of m' factors, the
+    leaves of as many trees of the same prior, each ν'λ'/χ²_ν' with ν' and λ' such that log σ²(x) has the mean and the
+    variance that it has where σ is one number [3]_. Two classes are the signs of normal variables (probit), and several
+    are told apart by the largest of as many of them.
+
+    Parameters
+    ----------
+    trees : int
+        Number of trees m; of several classes, for each class.
+    prior : GrowTree or Program
+        The prior of each tree. ``Weights("sparse")`` as part of a `GrowTree`'s knowledge learns which columns matter
+        [2]_. A program's proofs must have parts that can be drawn again by themselves.
+    k : float or "learned"
+        How many standard deviations of the sum of trees reach to the ends of the response's range. ``"learned"``: the
+        leaf values' standard deviation σ_μ is drawn as well. Before any data it is half-Cauchy [4]_ with the σ_μ of
+        k = 2 for its median, cut off at 1/1024 and at 8 times that.
+    nu, q : float
+        The degrees of freedom ν of the noise's prior, and the probability q. An infinite `nu` fixes σ at σ̂.
+    sigma : {"linear", "naive"} or float
+        σ̂: the residual standard deviation of a linear fit, the standard deviation of the response, or a number.
+    variance : {"constant", "forest"}
+        Whether the noise is the same everywhere, or its variance is a product of trees.
+    variance_trees : int
+        Number of trees m' of that product.
+    moves : str or mapping of str to float
+        How many proposals of each kind a visit of a tree makes; a fraction is a probability. ``"birth_death"`` splits
+        a leaf or undoes a split of two leaves, ``"change"`` gives a split of two leaves another rule (where rules
+        are soft, any split), and ``"bandwidth"`` takes a step of the bandwidth of every soft rule. With a program
+        there is one kind, ``"subtree"``: it draws a part of the tree again.
+    start : {"root", "grow"}
+        Whether chains begin with trees of one leaf, or with trees grown to the data. With a program they begin with
+        trees drawn from it.
+    split : {"hard", "soft"}
+        Whether a row goes one way at a rule, or both ways in part [4]_: right by logistic((x − cut) / b), with x and
+        cut on the scale of the column's quantiles and a bandwidth b of each rule that is learned. Level sets and
+        missing values go one way all the same. Smooth functions want soft rules, and fewer trees.
+    bandwidth : float
+        The mean of the bandwidths of soft rules, whose prior is exponential.
+    power : float
+        The power of the likelihood: 1 gives the posterior, 0 the prior.
+    calibration : Calibration, optional
+        What is taken from the data; chosen by `resolve`.
+
+    References
+    ----------
+    .. [1] Chipman, George and McCulloch (2010), BART: Bayesian additive regression trees, Annals of Applied Statistics
+       4, 266–298.
+    .. [2] Linero (2018), Bayesian regression trees for high-dimensional prediction and variable selection, JASA 113,
+       626–636.
+    .. [3] Pratola, Chipman, George and McCulloch (2020), Heteroscedastic BART via multiplicative regression trees,
+       Journal of Computational and Graphical Statistics 29, 405–417. Their factors match the mean of σ² instead, which
+       there is for ν > 2 only.
+    .. [4] Linero and Yang (2018), Bayesian regression tree ensembles that adapt to smoothness and sparsity, JRSS B 80,
+       1087–1110.
+    """
+
+    trees: int = 200
+    prior: GrowTree | Program = field(default_factory=lambda: GrowTree(beta=2.0))
+    k: float | str = USUAL_K
+    nu: float = 3.0
+    q: float = 0.9
+    sigma: str | float = "linear"
+    variance: str = "constant"
+    variance_trees: int = 40
+    moves: ProposalSpec = "auto"
+    start: str = "root"
+    split: str = "hard"
+    bandwidth: float = 0.1
+    power: float = 1.0
+    calibration: Calibration | None = None
+
+    def __post_init__(self) -> None:
+        require_whole("trees", self.trees, 1)
+        if not isinstance(self.prior, (GrowTree, Program)):
+            raise InputError(
+                f"prior={self.prior!r} is not a prior for sums of trees; give a GrowTree, or a program by slp.load"
+            )
+        if isinstance(self.prior, GrowTree) and self.prior.rule != "variable":
+            raise InputError(f"rule={self.prior.rule!r}: a sum of trees chooses a column first; use rule='variable'")
+        if self.k != "learned" if isinstance(self.k, str) else not (is_number(self.k) and self.k > 0):
+            raise InputError(f"k={self.k!r}: choose a positive number, or 'learned'")
+        if not is_number(self.nu) or not self.nu > 0:
+            raise InputError(f"nu={self.nu!r}: choose a positive number")
+        if not is_number(self.q) or not 0 < self.q < 1:
+            raise InputError(f"q={self.q!r} is a probability: choose it between 0 and 1")
+        if isinstance(self.sigma, str):
+            if self.sigma not in SIGMAS:
+                raise unknown_choice("sigma", self.sigma, (*SIGMAS, "a number"))
+        elif not is_number(self.sigma) or not 0 < self.sigma < math.inf:
+            raise InputError(f"sigma={self.sigma!r}: choose a positive number, 'linear' or 'naive'")
+        if self.variance not in VARIANCES:
+            raise unknown_choice("variance", self.variance, VARIANCES)
+        require_whole("variance_trees", self.variance_trees, 1)
+        if self.variance == "forest" and self.nu == math.inf:
+            raise InputError("nu=inf fixes the noise, but variance='forest' learns it; choose a finite nu")
+        if self.start not in STARTS:
+            raise unknown_choice("start", self.start, STARTS)
+        if self.split not in SPLITS:
+            raise unknown_choice("split", self.split, SPLITS)
+        if not is_number(self.bandwidth) or not 0 < self.bandwidth < math.inf:
+            raise InputError(f"bandwidth={self.bandwidth!r}: choose a positive number")
+        if self.split == "soft" and self.start == "grow":
+            raise InputError("start='grow' grows hard rules; with split='soft' choose start='root'")
+        if self.split == "soft" and self.variance == "forest":
+            raise InputError(
+                "split='soft' is for noise that is the same everywhere; with variance='forest' choose 'hard'"
+            )
+        known = self.prior.knowledge.constraints if isinstance(self.prior, GrowTree) else ()
+        if self.split == "soft" and any(isinstance(constraint, Monotone) for constraint in known):
+            raise InputError("split='soft' cannot be held to Monotone; leave that out, or choose split='hard'")
+        for name, usual in (("start", "root"), ("variance", "constant"), ("split", "hard")):
+            if isinstance(self.prior, Program) and getattr(self, name) != usual:
+                raise InputError(f"{name}={getattr(self, name)!r} needs a GrowTree; with a program leave it out")
+        if not is_number(self.power) or not 0 <= self.power < math.inf:
+            raise InputError(f"power={self.power!r}: choose 0 or more; 1 is the posterior, 0 the prior")
+        self.shares()
+
+    def shares(self) -> dict[str, float]:
+        """The number of proposals of each kind at a visit of a tree."""
+        if isinstance(self.prior, Program):
+            kernel = kernel_of(self.prior, self.moves)
+            return {str(kernel): kernel.weight}
+        auto = SOFT_AUTO if self.split == "soft" else AUTO
+        shares = auto if self.moves == "auto" else parse_weights("moves", self.moves, "{'birth_death': 1, 'change': 1}")
+        for name in shares:
+            if name.removeprefix("wrong:") not in MOVES:
+                raise unknown_choice("move", name, ("auto", *MOVES))
+            if name.endswith("bandwidth") and self.split == "hard":
+                raise InputError("moves: only soft rules have a bandwidth; leave it out, or choose split='soft'")
+        return dict(shares)
+
+    @property
+    def sparse(self) -> bool:
+        """Whether column weights are learned."""
+        return isinstance(self.prior, GrowTree) and self.prior.knowledge.sparse
+
+    @property
+    def learns_leaf_sd(self) -> bool:
+        """Whether the spread of leaf values is learned."""
+        return self.k == "learned"
+
+    @property
+    def leaf_sd(self) -> float:
+        """The standard deviation σ_μ of a leaf value; where it is learned, the scale of its prior."""
+        return self._calibrated.leaf_sd
+
+    @property
+    def centre(self) -> tuple[float, ...]:
+        """What is added to each sum of trees."""
+        return self._calibrated.centre
+
+    @property
+    def _calibrated(self) -> Calibration:
+        if self.calibration is None:
+            raise InputError("the model leaves its calibration open; resolve it for a design first")
+        return self.calibration
+
+    def resolve(self, design: Design) -> BART:
+        """The model with everything that was left open chosen for this design."""
+        found = self.calibration or calibrate(self, design)
+        prior = self.prior if isinstance(self.prior, Program) else self.prior.resolve(design)
+        return replace(self, prior=prior, moves=self.shares(), calibration=found)
+
+    def sums(self, design: Design) -> int:
+        """How many sums of trees there are."""
+        return 1 if design.classes is None or len(design.classes) <= 2 else len(design.classes)
+
+    def chains(
+        self, design: Design, seed: int, chains: int, tempering: Tempering | None = None
+    ) -> list[_core.SumChain]:
+        """Chains at their first states. They share the design and the response."""
+        if tempering is not None and tempering.temperatures > 1:
+            raise InputError("sums of trees are not tempered; leave temperatures at 1")
+        native, response, model = native_design(design), self._response(design), self._native(design)
+        simd = getattr(_core.Simd, os.environ.get("BAYTREE_SIMD", "avx512"))
+        program = tree_program(self.prior, self.moves, design) if isinstance(self.prior, Program) else None
+        return [_core.SumChain(native, response, model, seed, number, simd, program) for number in range(chains)]
+
+    def _native(self, design: Design) -> _core.SumModel:
+        found = self._calibrated
+        shares = [
+            _core.MoveShare(getattr(_core.SumMove, name.rpartition(":")[2]), number, name.startswith("wrong:"))
+            for name, number in self.shares().items()
+        ]
+        # A program is handed to the chains by itself.
+        prior = (self.prior if isinstance(self.prior, GrowTree) else GrowTree()).native(design.schema)
+        nu, scale, leaf_sd = float(self.nu), found.scale / found.unit**2, found.leaf_sd / found.unit
+        forest = self.variance == "forest"
+        if forest:
+            nu, scale = factor_prior(nu, scale, int(self.variance_trees))
+        return _core.SumModel(
+            prior=prior,
+            trees=int(self.trees),
+            bandwidth=float(self.bandwidth) if self.split == "soft" else 0.0,
+            leaf_sd=leaf_sd,
+            learns_leaf_sd=self.learns_leaf_sd,
+            moves=shares,
+            nu=nu,
+            scale=scale,
+            variance_trees=int(self.variance_trees) if forest else 0,
+            power=float(self.power),
+            grow_sweeps=GROW_SWEEPS if self.start == "grow" else 0,
+            sparse=self.sparse,
+            unit=found.unit,
+        )
+
+    def _response(self, design: Design) -> _core.SumResponse:
+        found, none = self._calibrated, np.empty(0)
+        weight = none if design.weight is None else design.weight
+        if design.classes is None:
+            offset = 0.0 if design.offset is None else design.offset
+            return _core.SumResponse.of_numbers((design.y - offset - found.centre[0]) / found.unit, weight)
+        if self.variance == "forest":
+            raise InputError("variance='forest' is for numbers: classes have no noise of their own; leave it out")
+        if self.power not in (0, 1):
+            raise InputError(f"power={self.power:g}: with classes choose 1, the posterior, or 0, the prior")
+        if (weight % 1).any():
+            raise InputError("sums of trees take whole numbers as weights of rows with classes: counts of equal rows")
+        offset = none if design.offset is None else design.offset
+        return _core.SumResponse.of_classes(design.y, len(design.classes), weight, list(found.centre), offset)
+
+    # ---- what a run asks of a model -------------------------------------------------------------------------------
+
+    def take(self, chain: _core.SumChain) -> dict[str, np.ndarray]:
+        """What a chain recorded since the last time, in the response's unit."""
+        forest, draws = chain.take()
+        unit = self._calibrated.unit
+        draws["value"] *= np.float32(unit)
+        for name in ("sigma", "leaf_sd"):
+            if name in draws:
+                draws[name] *= unit
+        if "variance_value" in draws:  # logarithms, of which each tree takes its share of that of the unit
+            draws["variance_value"] += np.float32(2 * math.log(unit) / self.variance_trees)
+        return {**forest, **draws}
+
+    def state_of(self, chain: _core.SumChain) -> dict[str, Any]:
+        """Where a chain is, so that it can go on from there to the bit, as JSON-safe values."""
+        position = chain.position()
+        record = {name: getattr(position, name) for name in POSITION}
+        if isinstance(self.prior, Program):
+            record["proofs"] = [[list(choice) for choice in proof] for proof in position.proofs]
+        trees = {"trees": forest_to_lists(chain.trees()), "values": chain.values().tolist()}
+        return trees | ({"bandwidths": chain.bandwidths().tolist()} if self.split == "soft" else {}) | record
+
+    def restore(self, chain: _core.SumChain, state: Mapping[str, Any]) -> None:
+        """Put a chain where `state_of` found it."""
+        position = _core.SumPosition()
+        for name in POSITION:
+            setattr(position, name, state[name])
+        if isinstance(self.prior, Program):
+            position.proofs = [[tuple(choice) for choice in proof] for proof in state["proofs"]]
+        values = np.array(state["values"], dtype=np.float32)
+        bandwidths = np.array(state.get("bandwidths", []), dtype=np.float32)
+        chain.restore(forest_from_lists(state["trees"]).arrays(), values, bandwidths, position)
+
+    def upgraded(self, state: dict[str, Any]) -> dict[str, Any]:
+        """The state of a chain as this version writes it: older ones did not learn the spread of leaf values."""
+        return {"leaf_sd": 1.0} | state
+
+    def remarks(self, design: Design) -> Sequence[str]:
+        """What a person should know before the chains run."""
+        lines = []
+        if isinstance(self.prior, GrowTree) and not any("birth_death" in name for name in self.shares()):
+            lines.append("these moves never change the shape of a tree; add birth_death")
+        if design.rows < 2 * self.prior.min_leaf:
+            lines.append(
+                f"{design.rows} rows cannot be divided into leaves of {self.prior.min_leaf}: every tree is one leaf; "
+                "lower min_leaf"
+            )
+        return lines
+
+    def to_dict(self) -> dict[str, Any]:
+        """The model as JSON-safe values; it must be resolved."""
+        found = self._calibrated
+        return {
+            "family": "bart",
+            "trees": int(self.trees),
+            "prior": self.prior.to_dict(),
+            "k": self.k if isinstance(self.k, str) else float(self.k),
+            "nu": None if self.nu == math.inf else float(self.nu),
+            "q": float(self.q),
+            "sigma": self.sigma if isinstance(self.sigma, str) else float(self.sigma),
+            "variance": self.variance,
+            "variance_trees": int(self.variance_trees),
+            "moves": self.shares(),
+            "start": self.start,
+            "split": self.split,
+            "bandwidth": float(self.bandwidth),
+            "power": float(self.power),
+            "calibration": {
+                "centre": list(found.centre),
+                "leaf_sd": found.leaf_sd,
+                "scale": found.scale,
+                "unit": found.unit,
+            },
+        }
+
+    @classmethod
+    def from_dict(cls, record: Mapping[str, Any]) -> BART:
+        """The model that `to_dict` described."""
+        fields = {name: value for name, value in record.items() if name != "family"}
+        found = fields["calibration"]
+        fields["calibration"] = Calibration(**(found | {"centre": tuple(found["centre"])}))
+        kinds: dict[str, Any] = {"grow_tree": GrowTree, "program": Program}
+        fields["prior"] = kinds[record["prior"]["kind"]].from_dict(record["prior"])
+        fields["nu"] = math.inf if record["nu"] is None else record["nu"]
+        return cls(**fields)
+
+
+POSITION = (
+    *("stream", "sigma", "leaf_sd", "log_weights", "concentration", "turns", "accepted"),
+    *("stored_trees", "stored", "variance_stored_trees", "variance_stored"),
+)
+
+
+def calibrate(model: BART, design: Design) -> Calibration:
+    """What the prior takes from the data."""
+    k = USUAL_K if isinstance(model.k, str) else model.k
+    if design.classes is not None:
+        sums = model.sums(design)
+        leaf_sd = 3.0 / (k * math.sqrt(model.trees))
+        return Calibration((0.0,) * sums if sums > 1 else (_probit_of_share(design),), leaf_sd, 1.0, 1.0)
+    y = design.y if design.offset is None else design.y - design.offset
+    low, high = float(y.min()), float(y.max())
+    spread = high - low
+    if not max(abs(low), abs(high)) < LARGEST or 0 < spread < SMALLEST:
+        raise InputError(f"column {design.response.name!r}: its values lie between {low:g} and {high:g}; rescale it")
+    spread = spread or max(abs(low), 1.0)  # of a constant response any will do
+    sigma_hat = _sigma_hat(model, design, y, spread)
+    scale = sigma_hat**2
+    if model.nu < math.inf:
+        from scipy.stats import chi2
+
+        scale *= float(chi2.ppf(1 - model.q, model.nu)) / model.nu
+    unit = 2.0 ** math.ceil(math.log2(spread))
+    return Calibration(((low + high) / 2,), spread / (2 * k * math.sqrt(model.trees)), scale, unit)
+
+
+def factor_prior(nu: float, scale: float, factors: int) -> tuple[float, float]:
+    """ν' and λ' of factors ν'λ'/χ²_ν' whose product is like νλ/χ²_ν: its logarithm has the same mean and variance."""
+    from scipy.optimize import brentq
+    from scipy.special import polygamma, psi
+
+    mean = math.log(nu * scale / 2) - float(psi(nu / 2))
+    variance = float(polygamma(1, nu / 2)) / factors
+    # The trigamma function of x lies between 1/x and 1/x + 1/x².
+    low, high = 1 / variance, (1 + math.sqrt(1 + 4 * variance)) / (2 * variance)
+    half = brentq(lambda x: float(polygamma(1, x)) - variance, low, high, xtol=1e-12 * low) if factors > 1 else nu / 2
+    return 2 * half, math.exp(mean / factors + float(psi(half))) / half
+
+
+def _sigma_hat(model: BART, design: Design, y: np.ndarray, spread: float) -> float:
+    if not isinstance(model.sigma, str):
+        return float(model.sigma)
+    weight = np.ones(len(y)) if design.weight is None else design.weight
+    mean = np.average(y, weights=weight)
+    naive = math.sqrt(float(weight @ (y - mean) ** 2) / max(len(y) - 1, 1))
+    naive = naive or LEAST_SHARE * spread
+    if model.sigma == "naive":
+        return naive
+    predictors = _linear_predictors(design)
+    freedom = len(y) - predictors.shape[1]
+    if freedom <= 0:
+        return naive
+    root = np.sqrt(weight)
+    fit, _, rank, _ = np.linalg.lstsq(predictors * root[:, None], (y - mean) * root, rcond=None)
+    squares = float(weight @ (y - mean - predictors @ fit) ** 2)
+    return max(math.sqrt(squares / max(len(y) - rank, 1)), LEAST_SHARE * naive)
+
+
+def _linear_predictors(design: Design) -> np.ndarray:
+    """An intercept and the columns as numbers: the middle between the cuts around a code, levels as indicators."""
+    columns = [np.ones(design.rows)]
+    for column, codes in zip(design.columns, design.codes, strict=True):
+        if column.has_missing:
+            columns.append((codes == column.missing_code).astype(float))
+        if column.kind == "categorical":
+            columns += [(codes == level).astype(float) for level in range(1, column.observed)]
+        elif len(column.cuts):
+            cuts = np.asarray(column.cuts, dtype=float)
+            edges = np.concatenate([cuts[:1], cuts, cuts[-1:]])
+            middle = np.append(edges[:-1] / 2 + edges[1:] / 2, np.median(cuts))  # the last one for missing values
+            columns.append(middle[codes])
+    predictors = np.column_stack(columns)
+    largest = np.abs(predictors).max(axis=0)
+    return predictors / np.where(largest > 0, largest, 1.0)
+
+
+def _probit_of_share(design: Design) -> float:
+    from scipy.special import ndtri
+
+    weight = np.ones(design.rows) if design.weight is None else design.weight
+    # With one more row of each class, so that a class without rows has a share as well.
+    return float(ndtri((weight[design.y == 1].sum() + 1) / (weight.sum() + 2)))

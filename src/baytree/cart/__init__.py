@@ -1,0 +1,1 @@
+"""Single trees: the Bayesian CART model."""

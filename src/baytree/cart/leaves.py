@@ -1,0 +1,231 @@
+"""Leaf models: conjugate distributions of the response within a leaf, their parameters integrated out."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, replace
+from typing import Any, Protocol
+
+import numpy as np
+
+from .. import _core
+from ..data.design import Design
+from ..errors import InputError
+from ..validation import is_number
+
+# Within these bounds no square of the calibration leaves the range of numbers.
+SMALLEST_VARIANCE = 1e-100
+# A rough lower bound of the noise needs no more rows than this.
+SATURATED_ROWS = 10_000
+
+
+class Leaf(Protocol):
+    """What a leaf model offers to models and posteriors.
+
+    Statistics are arrays of shape (leaves, columns). Where trees must be monotone, the chain has drawn a value for each
+    leaf, the mean of the response or the probability of the second class, and all else is given that.
+    """
+
+    def resolve(self, design: Design, min_leaf: int) -> Leaf:
+        """The same model with what was left open chosen from the data."""
+
+    def native(self, design: Design) -> Any:
+        """The model and the response as the core takes them."""
+
+    def means(self, statistics: np.ndarray, values: np.ndarray | None = None) -> np.ndarray:
+        """The predictive mean of each leaf, shape (leaves, width)."""
+
+    def draw(
+        self, statistics: np.ndarray, generator: np.random.Generator, values: np.ndarray | None = None
+    ) -> np.ndarray:
+        """A draw of each leaf's parameters from their posterior, one row a leaf."""
+
+
+@dataclass(frozen=True)
+class Categorical:
+    """Class probabilities with a symmetric Dirichlet prior.
+
+    With class counts n_k, n = Σ n_k and K classes, the marginal log-likelihood of a leaf is
+    ``lgamma(K a) − lgamma(n + K a) + Σ_k [lgamma(n_k + a) − lgamma(a)]`` and its predictive ``(a + n_k) / (K a + n)``.
+
+    Parameters
+    ----------
+    concentration : float
+        The Dirichlet parameter a of each class; 1 is uniform over class distributions.
+    """
+
+    concentration: float = 1.0
+
+    def __post_init__(self) -> None:
+        if not is_number(self.concentration) or not 0 < self.concentration < float("inf"):
+            raise InputError(f"concentration={self.concentration!r}: choose a positive number")
+
+    def resolve(self, design: Design, min_leaf: int) -> Categorical:
+        """The model itself: it leaves nothing open."""
+        if design.classes is None:
+            raise InputError("Categorical leaves need classes; the response is numeric: use Gaussian leaves")
+        return self
+
+    def native(self, design: Design) -> _core.CategoricalLeaf:
+        """The leaf model and the response as the core takes them."""
+        assert design.classes is not None
+        return _core.CategoricalLeaf(design.y, _weight(design), len(design.classes), float(self.concentration))
+
+    def means(self, statistics: np.ndarray, values: np.ndarray | None = None) -> np.ndarray:
+        """The class probabilities of each leaf."""
+        if values is not None:
+            return np.column_stack([1 - values, values])
+        pseudo = statistics + self.concentration
+        return pseudo / pseudo.sum(axis=1, keepdims=True)
+
+    def draw(
+        self, statistics: np.ndarray, generator: np.random.Generator, values: np.ndarray | None = None
+    ) -> np.ndarray:
+        """Class probabilities drawn from each leaf's Dirichlet posterior."""
+        if values is not None:
+            return self.means(statistics, values)
+        gammas = generator.standard_gamma(statistics + self.concentration)
+        total = gammas.sum(axis=1, keepdims=True)
+        # With a tiny concentration all gammas of a draw can underflow: such a draw sits in a corner of the simplex.
+        corner = np.eye(statistics.shape[1])[statistics.argmax(axis=1)]
+        return np.where(total > 0, gammas / np.where(total > 0, total, 1), corner)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The model as JSON-safe values."""
+        return {"kind": "categorical", "concentration": float(self.concentration)}
+
+
+@dataclass(frozen=True)
+class Gaussian:
+    """A mean and a variance with the normal–inverse-gamma prior.
+
+    ``mu | sigma2 ~ N(mean, sigma2 / kappa)``, ``sigma2 ~ IG(nu / 2, nu * scale / 2)``, for each leaf on its own. What
+    is left None is calibrated from the data, in the manner of Chipman, George and McCulloch (2012, §2.1): the prior
+    of the leaf variance puts 90% between the residual variance of a saturated tree (greedy, leaves of `min_leaf` rows)
+    and the variance of the response, which fixes `nu` (kept between 1 and 10) and `scale`; `mean` is the mean of the
+    response, and `kappa` is ``scale / variance``, so that leaf means spread as the response does.
+
+    Parameters
+    ----------
+    mean, kappa, nu, scale : float, optional
+        The prior's parameters.
+    """
+
+    mean: float | None = None
+    kappa: float | None = None
+    nu: float | None = None
+    scale: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.mean is not None and not (is_number(self.mean) and np.isfinite(self.mean)):
+            raise InputError(f"mean={self.mean!r}: choose a finite number")
+        for name in ("kappa", "nu", "scale"):
+            value = getattr(self, name)
+            if value is not None and not (is_number(value) and 0 < value < float("inf")):
+                raise InputError(f"{name}={value!r}: choose a positive number")
+
+    def resolve(self, design: Design, min_leaf: int) -> Gaussian:
+        """The model with what was left open calibrated from the data."""
+        if design.classes is not None:
+            raise InputError("Gaussian leaves need a numeric response; this one has classes: use Categorical leaves")
+        if None not in (self.mean, self.kappa, self.nu, self.scale):
+            return self
+        variance = _variance(design)
+        if not SMALLEST_VARIANCE < variance < 1 / SMALLEST_VARIANCE:
+            raise InputError(f"column {design.response.name!r}: its variance is {variance:.3g}; rescale it")
+        nu, scale = _calibrate(_saturated_variance(design, min_leaf), variance, self.nu)
+        scale = scale if self.scale is None else self.scale
+        return replace(
+            self,
+            mean=float(np.average(design.y, weights=design.weight)) if self.mean is None else self.mean,
+            kappa=scale / variance if self.kappa is None else self.kappa,
+            nu=nu,
+            scale=scale,
+        )
+
+    def native(self, design: Design) -> _core.GaussianLeaf:
+        """The leaf model and the response as the core takes them."""
+        return _core.GaussianLeaf(design.y, _weight(design), *self._parameters())
+
+    def means(self, statistics: np.ndarray, values: np.ndarray | None = None) -> np.ndarray:
+        """The predictive mean of each leaf."""
+        return (self._posterior(statistics)[0] if values is None else values)[:, None]
+
+    def draw(
+        self, statistics: np.ndarray, generator: np.random.Generator, values: np.ndarray | None = None
+    ) -> np.ndarray:
+        """Mean and standard deviation drawn from each leaf's posterior, two columns.
+
+        Given the mean mu, sigma2 ~ IG((nu + 1) / 2, (nu * scale + kappa * (mu − mean)²) / 2) with the parameters of the
+        leaf's posterior.
+        """
+        mean, kappa, nu, sum_of_squares = self._posterior(statistics)
+        if values is not None:
+            squares = sum_of_squares + kappa * (values - mean) ** 2
+            return np.column_stack([values, np.sqrt(squares / generator.chisquare(nu + 1))])
+        sigma = np.sqrt(sum_of_squares / generator.chisquare(nu))
+        return np.column_stack([mean + sigma * generator.standard_normal(len(mean)) / np.sqrt(kappa), sigma])
+
+    def _posterior(self, statistics: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """Mean, kappa, nu and nu·scale of each leaf's posterior, from W, s = Σ w (y − mean) and q = Σ w (y − mean)²."""
+        mean, kappa, nu, scale = self._parameters()
+        weight, total, squares = statistics.T
+        spread = np.maximum(squares - total**2 / (kappa + weight), 0.0)
+        return mean + total / (kappa + weight), kappa + weight, nu + weight, nu * scale + spread
+
+    def _parameters(self) -> tuple[float, float, float, float]:
+        if self.mean is None or self.kappa is None or self.nu is None or self.scale is None:
+            raise InputError(f"{self} leaves parameters open; resolve it for a design first")
+        return self.mean, self.kappa, self.nu, self.scale
+
+    def to_dict(self) -> dict[str, Any]:
+        """The model as JSON-safe values."""
+        return {"kind": "gaussian", **{name: None if x is None else float(x) for name, x in asdict(self).items()}}
+
+
+def leaf_from_dict(record: dict[str, Any]) -> Categorical | Gaussian:
+    """The leaf model that `to_dict` described."""
+    kinds = {"categorical": Categorical, "gaussian": Gaussian}
+    return kinds[record["kind"]](**{name: value for name, value in record.items() if name != "kind"})
+
+
+def _weight(design: Design) -> np.ndarray:
+    return np.empty(0) if design.weight is None else design.weight
+
+
+def _variance(design: Design) -> float:
+    """The variance of the response, a row of weight w counting as w rows."""
+    mean = np.average(design.y, weights=design.weight)
+    total = design.rows if design.weight is None else design.weight.sum()
+    return float(np.average((design.y - mean) ** 2, weights=design.weight) * total / max(total - 1, 1))
+
+
+def _saturated_variance(design: Design, min_leaf: int) -> float:
+    """Residual variance of a greedy tree grown as far as `min_leaf` lets it, on the codes of some rows."""
+    from sklearn.tree import DecisionTreeRegressor
+
+    rows = np.linspace(0, design.rows - 1, min(design.rows, SATURATED_ROWS)).astype(np.int64)
+    codes, y = np.column_stack([codes[rows] for codes in design.codes]), design.y[rows]
+    weight = None if design.weight is None else design.weight[rows]
+    tree = DecisionTreeRegressor(min_samples_leaf=min_leaf, random_state=0).fit(codes, y, weight)
+    squares = (y - tree.predict(codes)) ** 2
+    total = len(rows) if weight is None else weight.sum()
+    return float(np.average(squares, weights=weight) * total / max(total - tree.get_n_leaves(), 1))
+
+
+def _calibrate(low: float, high: float, nu: float | None) -> tuple[float, float]:
+    """nu and scale so that sigma2 = nu·scale/χ²_nu lies between `low` and `high` with probability 0.9."""
+    from scipy.optimize import brentq
+    from scipy.stats import chi2
+
+    low = min(max(low, 1e-6 * high), 0.99 * high)
+
+    def log_ratio(candidate: float) -> float:
+        return float(np.log(chi2.ppf(0.95, candidate) / chi2.ppf(0.05, candidate)) - np.log(high / low))
+
+    if nu is None:
+        # The ratio of the prior's outer quantiles falls with nu; beyond the ends the nearer end is taken.
+        few, many = 1.0, 10.0
+        nu = many if log_ratio(many) > 0 else few if log_ratio(few) < 0 else float(brentq(log_ratio, few, many))
+    # In the middle of the interval on the log scale, also where nu was given or clipped.
+    middle = np.sqrt(low * high) * np.sqrt(chi2.ppf(0.95, nu) * chi2.ppf(0.05, nu))
+    return nu, float(middle / nu)

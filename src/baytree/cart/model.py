@@ -1,0 +1,223 @@
+"""Models: what is sampled, as small frozen descriptions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from .. import _core
+from ..data.design import Design
+from ..data.to_core import native_design, vocabulary
+from ..errors import InputError
+from ..mcmc.mixtures import ProposalSpec, parse_proposal
+from ..mcmc.tempering import Tempering, position_from_dict, position_to_dict
+from ..priors.edit_tree import EditTree
+from ..priors.grow_tree import GrowTree
+from ..slp import Program, parse_kernel
+from ..trees.forest import forest_from_lists, forest_to_lists
+from ..trees.tree import Tree, tree_of
+from ..validation import is_number
+from .leaves import Categorical, Gaussian, leaf_from_dict
+
+TreeChain = _core.CategoricalChain | _core.GaussianChain
+ProgramChain = _core.CategoricalProgramChain | _core.GaussianProgramChain
+Chain = TreeChain | ProgramChain
+NO_TEMPERING = Tempering()
+
+
+@dataclass(frozen=True)
+class CART:
+    """A single tree whose leaf parameters are integrated out: P(T | x, y) ∝ P(T | x) · P(y | T, x)^power.
+
+    Parameters
+    ----------
+    prior : GrowTree, EditTree or Program
+        The prior over trees; a program's goal is ``cart(T)``.
+    leaf : Categorical or Gaussian, optional
+        The leaf model; by default what suits the response.
+    proposal : str or mapping of str to float
+        What the chain proposes: see `baytree.mcmc.mixtures.parse_proposal` and, with a program or an `EditTree` as
+        prior, `baytree.slp.parse_kernel`.
+    power : float
+        The power of the likelihood: 1 gives the posterior, 0 the prior.
+    """
+
+    prior: GrowTree | EditTree | Program = field(default_factory=GrowTree)
+    leaf: Categorical | Gaussian | None = None
+    proposal: ProposalSpec = "auto"
+    power: float = 1.0
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.prior, (GrowTree, EditTree, Program)):
+            raise InputError(
+                f"prior={self.prior!r} is not a tree prior; give a GrowTree, an EditTree, or a program by slp.load"
+            )
+        if self.leaf is not None and not isinstance(self.leaf, (Categorical, Gaussian)):
+            raise InputError(f"leaf={self.leaf!r} is not a leaf model; give Categorical(...) or Gaussian(...)")
+        if not is_number(self.power) or not 0 <= self.power < float("inf"):
+            raise InputError(f"power={self.power!r}: choose 0 or more; 1 is the posterior, 0 the prior")
+        if isinstance(self.prior, GrowTree) and self.prior.knowledge.sparse:
+            raise InputError('Weights("sparse") learns from many trees; a single tree has too few rules: use BART')
+        self.components()
+
+    def components(self) -> tuple[Any, ...]:
+        """The proposals or kernels, with what was left open chosen."""
+        if isinstance(self.prior, GrowTree):
+            return parse_proposal(self.proposal)
+        program, semantics = self.prior.for_trees(), self.prior.semantics
+        return tuple(
+            part for component in parse_kernel(self.proposal) for part in component.resolve(program, semantics)
+        )
+
+    def resolve(self, design: Design) -> CART:
+        """The model with everything that was left open chosen for this design."""
+        mixture = {str(component): component.weight for component in self.components()}
+        prior = self.prior if isinstance(self.prior, Program) else self.prior.resolve(design)
+        return replace(self, prior=prior, leaf=self._leaf(design), proposal=mixture)
+
+    def _leaf(self, design: Design) -> Categorical | Gaussian:
+        leaf = self.leaf or (Gaussian() if design.classes is None else Categorical())
+        return leaf.resolve(design, self.prior.min_leaf)
+
+    def chains(self, design: Design, seed: int, chains: int, tempering: Tempering = NO_TEMPERING) -> list[Chain]:
+        """Chains at their first states, each a draw from the prior. They share the design and the leaf model."""
+        if design.offset is not None:
+            raise InputError("a single tree takes no offset: leave it out, or use a sum of trees")
+        ladder = tempering.native(design.rows)
+        native, leaf = native_design(design), self._leaf(design).native(design)
+        components = [component.native() for component in self.components()]
+        is_class = design.classes is not None
+        if isinstance(self.prior, GrowTree):
+            tree_chain: Any = _core.CategoricalChain if is_class else _core.GaussianChain
+            prior = self.prior.native(design.schema)
+            return [
+                tree_chain(native, leaf, prior, components, float(self.power), ladder, seed, number)
+                for number in range(chains)
+            ]
+        program_chain: Any = _core.CategoricalProgramChain if is_class else _core.GaussianProgramChain
+        program, names = self.prior.for_trees(design), vocabulary(design.schema)
+        semantics, limits = getattr(_core.Semantics, self.prior.semantics), self.prior.limits.native()
+        return [
+            program_chain(
+                native, names, leaf, program, semantics, limits, components, float(self.power), ladder, seed, number
+            )
+            for number in range(chains)
+        ]
+
+    def log_likelihood(self, design: Design, tree: Tree | Mapping[str, Any]) -> float:
+        """The marginal log-likelihood log P(y | T, x) of one tree.
+
+        Parameters
+        ----------
+        design : Design
+            The data.
+        tree : Tree or mapping
+            A tree, or nested dictionaries as `Tree.from_dict` takes them.
+        """
+        # The likelihood knows no prior but for the fewest rows of a leaf.
+        [chain] = replace(self, prior=GrowTree(min_leaf=self.prior.min_leaf), proposal="auto").chains(design, 0, 1)
+        move_to(chain, tree_of(design.schema, tree))
+        return chain.log_likelihood
+
+    # ---- what a run asks of a model -------------------------------------------------------------------------------
+
+    def take(self, chain: Chain) -> dict[str, np.ndarray]:
+        """What a chain recorded since the last time."""
+        forest, draws = chain.take()
+        return {**forest, **draws}
+
+    def state_of(self, chain: Chain) -> dict[str, Any]:
+        """Where a chain is, so that it can go on from there to the bit, as JSON-safe values."""
+        rungs = []
+        for rung in range(chain.rungs):
+            stream, turns, accepted = chain.rung_position(rung)
+            rungs.append({"stream": stream, "turns": turns, "accepted": accepted} | _model_of(chain, rung))
+        return {"rungs": rungs, "position": position_to_dict(chain.position())}
+
+    def restore(self, chain: Chain, state: Mapping[str, Any]) -> None:
+        """Put a chain where `state_of` found it."""
+        if len(state["rungs"]) != chain.rungs:
+            raise InputError(f"chain: {len(state['rungs'])} rungs were saved of {chain.rungs}")
+        for rung, record in enumerate(state["rungs"]):
+            if isinstance(chain, ProgramChain):
+                chain.restore_choices([tuple(choice) for choice in record["choices"]], rung)
+            else:
+                chain.restore_tree(forest_from_lists(record["tree"]).arrays(), rung)
+            if "values" in record:
+                chain.restore_values(record["values"], rung)
+            chain.restore_rung(rung, record["stream"], record["turns"], record["accepted"])
+        chain.restore_position(position_from_dict(state["position"]))
+
+    def upgraded(self, state: dict[str, Any]) -> dict[str, Any]:
+        """The state of a chain as this version writes it, from one that any version wrote."""
+        return upgraded(state)
+
+    def remarks(self, design: Design) -> Sequence[str]:
+        """What a person should know before the chains run: where they cannot reach all trees, or none but a leaf."""
+        lines, least = [], self.prior.min_leaf
+        if isinstance(self.prior, GrowTree) and all(component.keeps_shape for component in self.components()):
+            lines.append("these proposals never change the shape of a tree; add uc or birth_death")
+        if design.rows < 2 * least:
+            lines.append(
+                f"{design.rows} rows cannot be divided into leaves of {least}: every tree is one leaf; lower min_leaf"
+            )
+        return lines
+
+    def to_dict(self) -> dict[str, Any]:
+        """The model as JSON-safe values; it must be resolved."""
+        assert self.leaf is not None
+        assert isinstance(self.proposal, Mapping)
+        return {
+            "family": "cart",
+            "prior": self.prior.to_dict(),
+            "leaf": self.leaf.to_dict(),
+            "proposal": dict(self.proposal),
+            "power": float(self.power),
+        }
+
+    @classmethod
+    def from_dict(cls, record: Mapping[str, Any]) -> CART:
+        """The model that `to_dict` described."""
+        kinds: dict[str, Any] = {"grow_tree": GrowTree, "edit_tree": EditTree, "program": Program}
+        prior = kinds[record["prior"]["kind"]].from_dict(record["prior"])
+        return cls(prior, leaf_from_dict(record["leaf"]), record["proposal"], record["power"])
+
+
+def upgraded(state: dict[str, Any]) -> dict[str, Any]:
+    """The state of a chain as this version writes it, from one that any version wrote."""
+    if "rungs" in state:
+        return state
+    # Before tempering, a chain was its only rung.
+    of_rung = ("stream", "turns", "accepted", "tree", "choices")
+    position = position_to_dict(_core.TemperingPosition()) | {
+        "stored_trees": state["stored_trees"],
+        "stored": state["stored"],
+        "ladder": [1.0],
+        "walker": [0],
+        "heading": [0],
+        "tried": [0],
+        "accepted": [0],
+        "log_likelihood": [0.0],
+    }
+    rung = {name: state[name] for name in of_rung if name in state}
+    rest = {name: state[name] for name in ("warmed", "drawn", "toward")}
+    return {"rungs": [rung], "position": position} | rest
+
+
+def move_to(chain: Chain, tree: Tree) -> None:
+    """Put a chain at a tree, on every rung."""
+    if isinstance(chain, ProgramChain):
+        raise InputError("a chain over the proofs of a program cannot start at a tree, which may have many proofs")
+    for rung in range(chain.rungs):
+        chain.restore_tree(tree.forest().arrays(), rung)
+
+
+def _model_of(chain: Chain, rung: int) -> dict[str, Any]:
+    """The tree or proof that a rung is at, and its leaf values where it must be monotone."""
+    values = {"values": chain.values(rung)} if chain.values(rung) else {}
+    if isinstance(chain, ProgramChain):
+        return {"choices": [list(choice) for choice in chain.choices(rung)]} | values
+    return {"tree": forest_to_lists(chain.tree(rung))} | values

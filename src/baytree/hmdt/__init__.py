@@ -1,0 +1,1 @@
+"""Hidden Markov decision trees: mixtures of experts whose decisions last."""

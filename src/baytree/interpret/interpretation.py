@@ -1,0 +1,258 @@
+"""What the posterior of a sum of trees says about its columns."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..bart.prediction import SumPrediction
+from ..data.design import Design
+from ..diagnostics.predictions import DRAWS
+from ..errors import InputError
+from ..posterior.base import Sampled
+from ..trees.ensemble import Sums
+from ..validation import unknown_choice
+from . import dependence, shap
+from . import importance as use
+from .dependence import Curves, Dependence, PredictDraws, Surface
+from .importance import Interactions, VariableUse
+from .shap import Shap
+
+
+class Explained(Sampled):
+    """Draws of sums of trees, which can be asked about their columns.
+
+    Attributes
+    ----------
+    mean : Sums
+        The sums of trees.
+    """
+
+    mean: Sums
+
+    def some_draws(self, draws: int | None) -> SumPrediction:
+        """Predictions from evenly spaced draws, so many of each chain; None for all."""
+        raise NotImplementedError
+
+    def variable_use(self, prob: float = use.PROB) -> VariableUse:
+        """Of each column, the share of the splitting rules that use it; ``print`` or ``plot`` it.
+
+        Parameters
+        ----------
+        prob : float
+            The probability of the intervals.
+        """
+        return use.variable_use(self.mean, self.schema, prob)
+
+    def interactions(self, prob: float = use.PROB) -> Interactions:
+        """Of each pair of columns, the share of the trees that use both; ``print`` or ``plot`` it.
+
+        Parameters
+        ----------
+        prob : float
+            The probability of the intervals.
+        """
+        return use.interactions(self.mean, self.schema, prob)
+
+    def partial_dependence(
+        self,
+        X: Any,
+        column: str,
+        *,
+        of: Any = None,
+        grid: Any = dependence.GRID,
+        rows: int = dependence.ROWS,
+        draws: int | None = DRAWS,
+        seed: int = 0,
+        prob: float = use.PROB,
+    ) -> Dependence:
+        """How the average response depends on one column.
+
+        In every draw the column of all rows is set to a value and the responses are averaged over the rows; the band
+        is over draws of that average.
+
+        Parameters
+        ----------
+        X : Design, path, frame or array-like
+            The rows to average over, such as the training rows.
+        column : str
+            The column that is set.
+        of : class label, optional
+            Of classes, the one whose probability is the response; of two by default the second.
+        grid : int or iterable
+            The values it is set to; or, of numbers, how many observed ones, at evenly spaced quantiles of the rows.
+            Labels are all taken.
+        rows : int
+            Of more rows than so many, so many are drawn at random.
+        draws : int or None
+            How many draws of each chain are looked at, evenly spaced; None for all.
+        seed : int
+            By which the rows are drawn.
+        prob : float
+            The probability of the bands.
+        """
+        predict, response = self._response(of, draws)
+        return dependence.partial_dependence(
+            predict,
+            self.schema,
+            self._codes(X),
+            column,
+            grid=grid,
+            rows=rows,
+            seed=seed,
+            prob=prob,
+            response=response,
+        )
+
+    def two_way_dependence(
+        self,
+        X: Any,
+        first: str,
+        second: str,
+        *,
+        of: Any = None,
+        grid: Any = dependence.SURFACE_GRID,
+        rows: int = dependence.SURFACE_ROWS,
+        draws: int | None = DRAWS,
+        seed: int = 0,
+        prob: float = use.PROB,
+    ) -> Surface:
+        """How the average response depends on two columns together.
+
+        Parameters
+        ----------
+        first, second : str
+            The columns that are set.
+        grid : int, or tuple of two
+            As for `partial_dependence`; for both columns, or for each.
+        X, of, rows, draws, seed, prob
+            As for `partial_dependence`.
+        """
+        predict, response = self._response(of, draws)
+        return dependence.two_way_dependence(
+            predict,
+            self.schema,
+            self._codes(X),
+            (first, second),
+            grid=grid,
+            rows=rows,
+            seed=seed,
+            prob=prob,
+            response=response,
+        )
+
+    def ice(
+        self,
+        X: Any,
+        column: str,
+        *,
+        of: Any = None,
+        grid: Any = dependence.GRID,
+        rows: int = dependence.ROWS,
+        draws: int | None = DRAWS,
+        seed: int = 0,
+        prob: float = use.PROB,
+        centred: bool = False,
+    ) -> Curves:
+        """How the response of each single row depends on one column: individual conditional expectations.
+
+        Parameters
+        ----------
+        X, column, of, grid, rows, draws, seed, prob
+            As for `partial_dependence`.
+        centred : bool
+            Whether to take, in every draw, the difference from the response at the first value. Then curves that are
+            not parallel tell an interaction.
+        """
+        predict, response = self._response(of, draws)
+        return dependence.ice(
+            predict,
+            self.schema,
+            self._codes(X),
+            column,
+            grid=grid,
+            rows=rows,
+            seed=seed,
+            prob=prob,
+            response=response,
+            centred=centred,
+        )
+
+    def shap(
+        self,
+        X: Any,
+        *,
+        of: Any = None,
+        rows: int = dependence.ROWS,
+        draws: int | None = DRAWS,
+        seed: int = 0,
+        prob: float = use.PROB,
+    ) -> Shap:
+        """How much each column moves the sum of trees of each row away from its average: SHAP values, with bands.
+
+        They are the path-dependent ones [1]_: a column that is not known sends a row both ways, in the shares of the
+        training rows.
+
+        Parameters
+        ----------
+        X : Design, path, frame or array-like
+            The rows to explain.
+        of : class label, optional
+            Of classes, the one whose normal variable is explained; of two by default the second. Its probability grows
+            with the variable, but what columns add to it depends on the others.
+        rows, draws, seed, prob
+            As for `partial_dependence`.
+
+        References
+        ----------
+        .. [1] Lundberg et al. (2020), From local explanations to global understanding with explainable AI for trees,
+           Nature Machine Intelligence 2, 56–67.
+        """
+        prediction, codes, place = self.some_draws(draws), self._codes(X), self._class(of)
+        chosen = dependence.chosen_rows(len(codes), rows, seed)
+        return shap(
+            lambda block: prediction.explain(block, place),
+            self.schema,
+            codes,
+            chosen,
+            blocks=prediction.row_blocks(len(chosen), len(self.schema.columns)),
+            prob=prob,
+            response=self._name("variable of {}", place),
+        )
+
+    def _codes(self, X: Any) -> np.ndarray:
+        return self.codes_of(X) if isinstance(X, Design) else self.schema.encode(X)
+
+    def _response(self, of: Any, draws: int | None) -> tuple[PredictDraws, str]:
+        """What predicts the response, and what it is called."""
+        prediction, place = self.some_draws(draws), self._class(of)
+        has_classes = self.schema.response.classes is not None
+
+        def predict(codes: np.ndarray) -> np.ndarray:
+            drawn = prediction.predict(codes, "draws")
+            drawn = drawn.reshape(-1, *drawn.shape[2:])
+            return drawn[..., place] if has_classes else drawn
+
+        return predict, self._name("P({})", place)
+
+    def _name(self, of_class: str, place: int) -> str:
+        """What the response is called; with classes, `of_class` says what of them it is."""
+        response = self.schema.response
+        if response.classes is None:
+            return response.name
+        return of_class.format(f"{response.name} = {response.classes[place]}")
+
+    def _class(self, label: Any) -> int:
+        """The place of a class; 0 where there are none."""
+        response = self.schema.response
+        if response.classes is None:
+            if label is not None:
+                raise InputError(f"of={label!r}: {response.name!r} has no classes; leave it out")
+            return 0
+        if label is None and len(response.classes) == 2:
+            return 1
+        found = np.flatnonzero(response.classes == label)
+        if not len(found):
+            raise unknown_choice("class", label, map(str, response.classes))
+        return int(found[0])

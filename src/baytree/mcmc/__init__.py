@@ -1,0 +1,1 @@
+"""What every sampler has, knowing no family: settings, mixtures of proposals, tempering, progress."""

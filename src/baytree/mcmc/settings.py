@@ -1,0 +1,59 @@
+"""How draws were asked for: what every run has, whatever its model."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any, Protocol
+
+from ..data.design import Schema
+from .tempering import Tempering
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How the draws were asked for.
+
+    Attributes
+    ----------
+    chains, warmup, draws, thin : int
+        Numbers of chains; of iterations thrown away, and of draws kept, of each; of iterations between draws.
+    seed : int
+        The seed of all chains; each has its own stream.
+    rows : int
+        Number of training rows.
+    data : str
+        A fingerprint of the training data.
+    temperatures, ladder, swap_every
+        How each chain was tempered: see `Tempering`.
+    offset : bool
+        Whether the training rows had an offset, so that new ones need theirs.
+    """
+
+    chains: int
+    warmup: int
+    draws: int
+    thin: int
+    seed: int
+    rows: int
+    data: str
+    temperatures: int = 1
+    ladder: str = "adaptive"
+    swap_every: int | None = None
+    offset: bool = False
+
+    @property
+    def tempering(self) -> Tempering:
+        """How each chain was tempered."""
+        return Tempering(self.temperatures, self.ladder, self.swap_every)
+
+
+class Described(Protocol):
+    """A model, as far as a file is concerned."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """The model as JSON-safe values."""
+
+
+def model_header(model: Described, schema: Schema, plan: Plan) -> dict[str, Any]:
+    """What a model file says besides the draws."""
+    return {"model": model.to_dict(), "schema": schema.to_dict(), "plan": asdict(plan)}

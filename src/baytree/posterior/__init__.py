@@ -1,0 +1,1 @@
+"""What posteriors of all families share: draws, summaries, predictions, files, ArviZ."""

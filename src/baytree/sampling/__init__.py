@@ -1,0 +1,1 @@
+"""Chains side by side on threads, in blocks, with progress, Ctrl-C and checkpoints."""

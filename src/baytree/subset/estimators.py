@@ -1,0 +1,281 @@
+"""Subset selection in the linear model as scikit-learn estimators: a regressor that averages, and a selector."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Literal
+
+import numpy as np
+from sklearn.base import RegressorMixin
+from sklearn.feature_selection import SelectorMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from ..data.matrix import make_linear_design
+from ..errors import InputError
+from ..estimators import Estimator
+from ..mcmc.mixtures import ProposalSpec
+from ..sampling.run import sample
+from ..validation import is_number
+from .model import Subset
+from .posterior import SubsetPosterior
+from .priors import BetaBinomial, HyperGN, ModelPrior, ParameterPrior
+
+_PARAMETERS = """
+    Parameters
+    ----------
+    model_prior : ModelPrior or float, optional
+        How likely models are: ``BetaBinomial(1, 1)`` by default, `Independent`, `SizePrior`, `ExpectedSize`, or a
+        number of columns to expect.
+    coefficients : ParameterPrior, optional
+        The prior of the coefficients: ``HyperGN(3)`` by default, `HyperG`, `GPrior`, `Ridge`.
+    always : iterable of str or int
+        Columns that are in every model.
+    interactions : None, "all", or iterable of pairs
+        Pairs of columns whose interactions may enter.
+    heredity : {{None, "weak", "strong"}}
+        Whether an interaction needs none, one or both of its columns in the model.
+    fit_intercept : bool
+        Whether there is an intercept.
+    nu, scale : float, or "auto"
+        The prior of the noise: see `baytree.Subset`.
+    method : {{"auto", "enumerate", "sample"}}
+        Whether all subsets are looked at, by itself up to 25 columns, or sampled.
+    moves : str or mapping of str to float
+        How chains move: see `baytree.Subset`.
+    chains, warmup, draws, thin : int
+        Chains; iterations of each to throw away first; draws of each to keep; iterations between draws. Where all
+        subsets are looked at, draws are independent and there is no warm-up.
+    temperatures : int
+        Temperatures of each chain; 1 is no tempering.
+    ladder : {{"adaptive", "mrbayes"}}
+        How the temperatures are chosen.{selection}
+    categorical_features : None, "from_dtype", or array-like of bool, int or str
+        Columns whose numbers are labels. Text and categorical types are categorical without saying so. The indicators
+        of a factor enter together.
+    random_state : int, RandomState or None
+        An integer gives the same draws each time.
+    n_jobs : int or None
+        Threads, as joblib counts them; None for one a chain, at most one a processor.
+    verbose : bool
+        Whether to show progress.
+
+    Attributes
+    ----------
+    posterior_ : SubsetPosterior
+        The draws: inclusion probabilities, the best models, coefficients, prediction, files.
+    n_features_in_ : int
+        Number of columns.
+    feature_names_in_ : numpy.ndarray
+        Their names, when X had any.
+    """
+
+
+class _Subset(Estimator):
+    """What the regressor and the selector share."""
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+        """Find the probability of the models.
+
+        Parameters
+        ----------
+        X : frame or array-like of shape (rows, columns)
+            Numbers, booleans, strings or categories. Where values are missing, an indicator of that enters with the
+            column.
+        y : array-like of shape (rows,)
+            Numbers.
+        sample_weight : array-like of shape (rows,), optional
+            The noise of a row of weight w has variance σ²/w.
+        """
+        if y is None:
+            raise InputError("requires y to be passed, but the target y is None")
+        design = make_linear_design(
+            X,
+            y,
+            sample_weight=sample_weight,
+            categorical_features=self.categorical_features,
+            interactions=self.interactions,
+        )
+        validate_data(self, X, skip_check_array=True)
+        model = Subset(
+            model_prior=BetaBinomial() if self.model_prior is None else self.model_prior,
+            coefficients=HyperGN() if self.coefficients is None else self.coefficients,
+            always=self.always,
+            heredity=self.heredity,
+            fit_intercept=self.fit_intercept,
+            nu=self.nu,
+            scale=self.scale,
+            moves=self.moves,
+            method=self.method,
+        )
+        tempering = {"temperatures": self.temperatures, "ladder": self.ladder}
+        self.posterior_: SubsetPosterior = sample(model, design, **self._run(), thin=self.thin, **tempering)
+        return self
+
+
+class SubsetRegressor(RegressorMixin, _Subset):
+    __doc__ = f"""Linear regression that averages over all subsets of the columns, each with its probability.
+    {_PARAMETERS.format(selection="")}
+    Examples
+    --------
+    >>> import baytree as bt
+    >>> data = bt.datasets.load("boston")
+    >>> model = bt.SubsetRegressor(random_state=0).fit(data.X, data.y)
+    >>> model.posterior_.median_model()[:3]
+    ('crim', 'zn', 'chas')
+    """
+
+    def __init__(
+        self,
+        model_prior: ModelPrior | float | None = None,
+        coefficients: ParameterPrior | None = None,
+        always: Iterable[str | int] = (),
+        interactions: Any = None,
+        heredity: str | None = None,
+        fit_intercept: bool = True,
+        nu: float = 3.0,
+        scale: float | str = "auto",
+        method: str = "auto",
+        moves: ProposalSpec = "auto",
+        chains: int = 4,
+        warmup: int = 1000,
+        draws: int = 1000,
+        thin: int = 1,
+        temperatures: int = 1,
+        ladder: str = "adaptive",
+        categorical_features: Any = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: bool = False,
+    ) -> None:
+        self.model_prior = model_prior
+        self.coefficients = coefficients
+        self.always = always
+        self.interactions = interactions
+        self.heredity = heredity
+        self.fit_intercept = fit_intercept
+        self.nu = nu
+        self.scale = scale
+        self.method = method
+        self.moves = moves
+        self.chains = chains
+        self.warmup = warmup
+        self.draws = draws
+        self.thin = thin
+        self.temperatures = temperatures
+        self.ladder = ladder
+        self.categorical_features = categorical_features
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def predict(
+        self,
+        X: Any,
+        kind: Literal["mean", "interval", "draws", "predictive", "predictive_interval", "sigma"] = "mean",
+        prob: float = 0.9,
+    ) -> np.ndarray:
+        """Predict new rows; see `SubsetPosterior.predict` for the kinds.
+
+        Parameters
+        ----------
+        X : frame or array-like
+            New rows.
+        kind : {"mean", "interval", "draws", "predictive", "predictive_interval", "sigma"}
+            The mean response, its credible intervals, its draws, draws of new responses, intervals of those, or the
+            mean standard deviation of the noise.
+        prob : float
+            The probability of the intervals.
+        """
+        return self._predict(X, kind, prob)
+
+
+class SubsetSelector(SelectorMixin, _Subset):
+    __doc__ = f"""A feature selector that keeps the columns that are probably in the linear model.
+    {
+        _PARAMETERS.format(
+            selection='''
+    threshold : float
+        Columns whose probability exceeds it are kept; 0.5 keeps the median-probability model.
+    max_features : int or None
+        The most columns to keep, the most probable ones; None for no limit.'''
+        )
+    }
+    inclusion_ : numpy.ndarray
+        The probability of each column; of one with interactions, the largest of its own and theirs.
+
+    Examples
+    --------
+    >>> import baytree as bt
+    >>> data = bt.datasets.friedman(200)
+    >>> selector = bt.SubsetSelector(random_state=0).fit(data.X, data.y)
+    >>> selector.transform(data.X).shape[0]
+    200
+    """
+
+    def __init__(
+        self,
+        model_prior: ModelPrior | float | None = None,
+        coefficients: ParameterPrior | None = None,
+        always: Iterable[str | int] = (),
+        interactions: Any = None,
+        heredity: str | None = None,
+        fit_intercept: bool = True,
+        nu: float = 3.0,
+        scale: float | str = "auto",
+        method: str = "auto",
+        moves: ProposalSpec = "auto",
+        chains: int = 4,
+        warmup: int = 1000,
+        draws: int = 1000,
+        thin: int = 1,
+        temperatures: int = 1,
+        ladder: str = "adaptive",
+        threshold: float = 0.5,
+        max_features: int | None = None,
+        categorical_features: Any = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: bool = False,
+    ) -> None:
+        self.model_prior = model_prior
+        self.coefficients = coefficients
+        self.always = always
+        self.interactions = interactions
+        self.heredity = heredity
+        self.fit_intercept = fit_intercept
+        self.nu = nu
+        self.scale = scale
+        self.method = method
+        self.moves = moves
+        self.chains = chains
+        self.warmup = warmup
+        self.draws = draws
+        self.thin = thin
+        self.temperatures = temperatures
+        self.ladder = ladder
+        self.threshold = threshold
+        self.max_features = max_features
+        self.categorical_features = categorical_features
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> SubsetSelector:
+        if not is_number(self.threshold) or not 0 <= self.threshold <= 1:
+            raise InputError(f"threshold={self.threshold!r}: choose a probability")
+        whole = isinstance(self.max_features, (int, np.integer)) and not isinstance(self.max_features, bool)
+        if self.max_features is not None and not (whole and self.max_features >= 1):
+            raise InputError(f"max_features={self.max_features!r}: choose a whole number, 1 or more, or None")
+        super().fit(X, y, sample_weight)
+        self.inclusion_: np.ndarray = self.posterior_.column_inclusion()
+        return self
+
+    fit.__doc__ = _Subset.fit.__doc__
+
+    def _get_support_mask(self) -> np.ndarray:
+        check_is_fitted(self)
+        kept = self.inclusion_ > self.threshold
+        if self.max_features is not None:
+            order = np.argsort(-self.inclusion_, kind="stable")
+            kept[order[self.max_features :]] = False
+        return kept
