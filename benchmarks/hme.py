@@ -16,7 +16,8 @@ from rich.table import Table
 from sklearn.neural_network import MLPRegressor
 
 from baytree.datasets import arm_dynamics
-from baytree.hme import em, start
+from baytree.hme import em
+from baytree.hme import splits as start
 from baytree.hme.soft_tree import responsibilities
 
 LEVELS, HIDDEN, TIMES = 4, 60, 15

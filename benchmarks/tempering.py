@@ -73,7 +73,7 @@ def main() -> None:
                 name,
                 str(temperatures),
                 f"{seconds:.0f}",
-                f"{posterior.plan.warmup + posterior.plan.thin * DRAWS:,}",
+                f"{posterior.settings.warmup + posterior.settings.thin * DRAWS:,}",
                 f"{found.between_chain_sd:.4f}",
                 f"{found.rhat:.3f}",
                 f"{found.largest_rhat:.3f}",

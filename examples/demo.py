@@ -60,7 +60,7 @@ say(
     Text(f"  It was {test[unsure, data.target]}."),
     drawing.heading("Do the chains agree?"),
     drawing.indented(drawing.diagnostic_table(summary)),
-    *map(drawing.indented, drawing.remarks(summary)),
+    *map(drawing.indented, drawing.warnings(summary)),
     drawing.indented(drawing.verdict(summary)),
 )
 if not summary.diagnostics.agree:

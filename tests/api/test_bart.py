@@ -181,7 +181,7 @@ def test_an_offset_is_taken_off_the_response(friedman: bt.datasets.Dataset) -> N
     offset = np.linspace(-3, 3, 150)
     with_offset = bt.BARTRegressor(**QUICK).fit(friedman.X, friedman.y, offset=offset)
     of_rest = bt.BARTRegressor(**QUICK).fit(friedman.X, friedman.y - offset)
-    np.testing.assert_array_equal(with_offset.posterior_.mean.values, of_rest.posterior_.mean.values)
+    np.testing.assert_array_equal(with_offset.posterior_.ensemble.values, of_rest.posterior_.ensemble.values)
     plain = with_offset.predict(friedman.X, offset=np.zeros(150))
     np.testing.assert_allclose(with_offset.predict(friedman.X, offset=offset), plain + offset, rtol=1e-6, atol=1e-6)
 
@@ -235,7 +235,7 @@ def sum_of_trees(posterior: bt.BARTPosterior, X: Any) -> np.ndarray:
 
     trees = [
         [
-            [posterior.tree(chain, draw, tree).to_dict() for tree in range(posterior.mean.trees)]
+            [posterior.tree(chain, draw, tree).to_dict() for tree in range(posterior.ensemble.trees)]
             for draw in range(posterior.draws)
         ]
         for chain in range(posterior.chains)
@@ -303,7 +303,7 @@ def test_columns_are_matched_by_name(friedman: bt.datasets.Dataset) -> None:
 
 
 def every_tree(posterior: bt.BARTPosterior) -> list[bt.Tree]:
-    chains, draws, trees = posterior.mean.tree_index.shape
+    chains, draws, trees = posterior.ensemble.tree_index.shape
     return [posterior.tree(c, d, t) for c in range(chains) for d in range(0, draws, 10) for t in range(trees)]
 
 
@@ -446,12 +446,12 @@ def test_pickles_predict_the_same(friedman: bt.datasets.Dataset) -> None:
     again = pickle.loads(pickle.dumps(model))
     np.testing.assert_array_equal(again.predict(friedman.X), model.predict(friedman.X))
     assert again.posterior_.diagnostics() == model.posterior_.diagnostics()
-    assert again.posterior_.watched is None
+    assert again.posterior_.monitored is None
 
 
 def test_threads_do_not_matter(friedman: bt.datasets.Dataset) -> None:
     one, two = (bt.BARTRegressor(**QUICK, n_jobs=jobs).fit(friedman.X, friedman.y).posterior_ for jobs in (1, 2))
-    np.testing.assert_array_equal(one.mean.values, two.mean.values)
+    np.testing.assert_array_equal(one.ensemble.values, two.ensemble.values)
 
 
 @pytest.mark.parametrize("classes", [0, 2, 3])
@@ -472,7 +472,7 @@ def test_saved_and_extended(friedman: bt.datasets.Dataset, classes: int, tmp_pat
     np.testing.assert_array_equal(loaded.predict(friedman.X), short.predict(friedman.X))
     assert loaded.diagnostics() == short.diagnostics()
     extended = bt.extend(loaded, design, draws=15, progress=False)
-    np.testing.assert_array_equal(extended.mean.values, long.mean.values)
+    np.testing.assert_array_equal(extended.ensemble.values, long.ensemble.values)
     np.testing.assert_array_equal(extended.log_weights, long.log_weights)
     np.testing.assert_array_equal(extended.log_likelihood, long.log_likelihood)
 
@@ -482,7 +482,7 @@ def test_the_summary_says_what_was_fitted(friedman: bt.datasets.Dataset) -> None
     summary, use = posterior.summary(), posterior.variable_use()
     text = str(summary)
     assert "regression of 'y': 150 rows, 10 columns" in text
-    assert f"sum of 10 trees, of {posterior.mean.leaves.mean():.2f} leaves on average" in text
+    assert f"sum of 10 trees, of {posterior.ensemble.leaves.mean():.2f} leaves on average" in text
     assert "sigma" in text and summary.verdict in text and "known: " in text
     assert json.loads(json.dumps(summary.to_dict()))["variable_use"] == summary.variable_use
     assert repr(posterior) == "<BARTPosterior: 2 chains × 40 draws of 10 trees, response 'y'>"
@@ -494,6 +494,6 @@ def test_the_summary_says_what_was_fitted(friedman: bt.datasets.Dataset) -> None
 def test_of_several_classes_each_has_a_sum(friedman: bt.datasets.Dataset) -> None:
     posterior = bt.BARTClassifier(**QUICK).fit(friedman.X, three_classes(friedman)).posterior_
     summary = posterior.summary()
-    assert (summary.sums, summary.trees, posterior.mean.trees) == (3, 10, 30)
+    assert (summary.sums, summary.trees, posterior.ensemble.trees) == (3, 10, 30)
     assert "\n3 sums of 10 trees, of " in str(summary)
     assert "40 draws of 3 × 10 trees," in repr(posterior)

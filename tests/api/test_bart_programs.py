@@ -69,9 +69,9 @@ def test_unknown_columns_are_found(design: bt.Design) -> None:
 def test_trees_of_one_column_each(design: bt.Design) -> None:
     alone = without_interactions(GROWTREE, design.names)
     post = bt.sample(bt.BART(trees=4, prior=alone, power=0.0), design, **FAST)
-    assert post.mean.leaves.max() > 2
-    for tree in range(len(post.mean.forest)):
-        asked = {rule.feature for rule in rules_of(post.mean.forest, tree) if rule is not None}
+    assert post.ensemble.leaves.max() > 2
+    for tree in range(len(post.ensemble.forest)):
+        asked = {rule.feature for rule in rules_of(post.ensemble.forest, tree) if rule is not None}
         assert len(asked) <= 1
 
 
@@ -94,7 +94,7 @@ def test_trees_have_at_most_255_leaves() -> None:
     bushy = bt.slp.Program(BUSHY)
     model = bt.BART(trees=2, prior=bushy, power=0.0)
     post = bt.sample(model, design, **FAST | {"draws": 50, "chains": 1})
-    assert post.mean.leaves.max() <= 255
+    assert post.ensemble.leaves.max() <= 255
     always = bt.slp.Program(BUSHY.replace("0.1 : grow(N, leaf(N)).", r"0.1 : grow(N, leaf(N)) | \+ splittable(N)."))
     with pytest.raises(InputError, match="hardly ever have 255 leaves or fewer"):
         bt.sample(replace(model, prior=always), design, **FAST)

@@ -50,8 +50,8 @@ def test_intervals_cover_everywhere(fitted: dict[str, bt.BARTRegressor]) -> None
 
 def test_the_posterior_says_what_the_noise_is(fitted: dict[str, bt.BARTRegressor]) -> None:
     post, constant = fitted["forest"].posterior_, fitted["constant"].posterior_
-    assert post.sigma is None and post.variance is not None and post.variance.trees == 40
-    assert constant.sigma is not None and constant.variance is None
+    assert post.sigma is None and post.variance_ensemble is not None and post.variance_ensemble.trees == 40
+    assert constant.sigma is not None and constant.variance_ensemble is None
     np.testing.assert_allclose(constant.predict(np.zeros((3, 2)), kind="sigma"), constant.sigma.mean())
     x, _ = table(ROWS, 1)
     log_sigma = np.log(post.predict(x, kind="sigma")).mean()

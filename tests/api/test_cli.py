@@ -106,10 +106,10 @@ def test_fit_offers_a_longer_run_that_can_be_pasted() -> None:
                   "--warmup", "0", "--out", "longer.baytree").stdout  # fmt: skip
     tempered, longer = [shlex.split(line, comments=True) for line in text.splitlines() if "baytree fit" in line]
     invoke(*tempered[1:])
-    assert bt.load("longer.baytree").plan.temperatures > 1
+    assert bt.load("longer.baytree").settings.temperatures > 1
     invoke(*longer[1:])
     posterior = bt.load("longer.baytree")
-    assert (posterior.draws, posterior.plan.warmup, posterior.plan.seed) == (200, 1000, 7)
+    assert (posterior.draws, posterior.settings.warmup, posterior.settings.seed) == (200, 1000, 7)
     assert "mitoses" not in posterior.schema.names
 
 
@@ -125,7 +125,7 @@ def test_fit_equals_the_python_api() -> None:
     expected = bt.sample(model, design, chains=2, draws=50, warmup=30, thin=2, seed=3, progress=False)
     found = bt.load("options.baytree")
     assert np.array_equal(found.log_likelihood, expected.log_likelihood)
-    assert found.plan == expected.plan
+    assert found.settings == expected.settings
     assert found.model == expected.model
 
 
@@ -243,7 +243,7 @@ def test_show_says_whether_the_chains_agree_without_the_data() -> None:
     assert found.predictions.rows > 20
     text = invoke("show", "cancer.baytree").stdout
     assert f"predictions {found.predictions.rhat_text}" in " ".join(text.split())
-    for remark in found.remarks():
+    for remark in found.warnings():
         assert remark in text
     record = json.loads(invoke("show", "cancer.baytree", "--json").stdout)
     assert record["diagnostics"] == found.to_dict()
@@ -523,14 +523,14 @@ def wait_for(phase: str, out: str, process: subprocess.Popen[str], beyond: int =
 
 
 def test_a_killed_run_is_resumed_to_the_same_posterior() -> None:
-    plan = ["--draws", "2000", "--warmup", "100"]
-    done = subprocess.run([sys.executable, "-c", KILLED, *LONG, *plan, "--out", "killed.baytree"])
+    settings = ["--draws", "2000", "--warmup", "100"]
+    done = subprocess.run([sys.executable, "-c", KILLED, *LONG, *settings, "--out", "killed.baytree"])
     assert done.returncode == -signal.SIGKILL
     assert not Path("killed.baytree").exists()
     with open_model(partial_path("killed.baytree")) as reader:
         assert 0 < reader.states()[0]["drawn"] < 2000
 
-    message = failure(*LONG, *plan, "--out", "killed.baytree", "--resume", "--alpha", "0.5", "--quiet", code=2)
+    message = failure(*LONG, *settings, "--out", "killed.baytree", "--resume", "--alpha", "0.5", "--quiet", code=2)
     assert "begun with --alpha 0.95" in message
     message = failure(*LONG, "--proposal", "uc", "--out", "killed.baytree", "--resume", "--quiet", code=2)
     assert "begun with --proposal birth_death=" in message
@@ -539,14 +539,14 @@ def test_a_killed_run_is_resumed_to_the_same_posterior() -> None:
     assert partial_path("killed.baytree").exists()
 
     invoke("fit", "cancer.csv", "--target", "class", "--resume", "--out", "killed.baytree")
-    invoke(*LONG, *plan, "--out", "whole.baytree", "--quiet")
+    invoke(*LONG, *settings, "--out", "whole.baytree", "--quiet")
     resumed, whole = bt.load("killed.baytree"), bt.load("whole.baytree")
     assert np.array_equal(resumed.log_likelihood, whole.log_likelihood)
     assert np.array_equal(resumed.tree_index, whole.tree_index)
     assert resumed.states == whole.states
     assert not partial_path("killed.baytree").exists()
 
-    message = failure(*LONG, *plan, "--out", "killed.baytree", "--resume", code=3)
+    message = failure(*LONG, *settings, "--out", "killed.baytree", "--resume", code=3)
     assert "killed.baytree is finished" in message
 
 

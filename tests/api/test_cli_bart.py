@@ -71,7 +71,7 @@ def test_fit_tells_what_it_learned() -> None:
     posterior = bt.load("told.baytree")
     assert "2 chains × 30 draws" in text
     assert "Of all questions, how many are about a column" in text
-    assert f"Each draw adds up 8 trees, of {posterior.mean.leaves.mean():.2f} leaves on average" in text
+    assert f"Each draw adds up 8 trees, of {posterior.ensemble.leaves.mean():.2f} leaves on average" in text
     assert f"the noise has a standard deviation of about {posterior.sigma.mean():.4g}" in text
     assert posterior.summary().verdict in text
     assert "baytree predict told.baytree friedman.csv" in text
@@ -89,7 +89,7 @@ def test_fit_equals_the_python_api() -> None:
     expected = bt.sample(model, design, chains=2, draws=20, warmup=10, thin=2, seed=3, progress=False)
     found = bt.load("options.baytree")
     assert np.array_equal(found.log_likelihood, expected.log_likelihood)
-    assert (found.plan, found.model) == (expected.plan, expected.model)
+    assert (found.settings, found.model) == (expected.settings, expected.model)
 
 
 def test_a_program_as_the_prior() -> None:
@@ -98,7 +98,7 @@ def test_a_program_as_the_prior() -> None:
     found = bt.load("program.baytree")
     assert found.model.prior == bt.slp.load("growtree.slp") & bt.MaxDepth(2)
     assert found.model.shares() == {"subtree": 2.0}
-    assert found.mean.leaves.max() <= 4
+    assert found.ensemble.leaves.max() <= 4
     assert "Each draw adds up 8 trees" in said
     assert "Prior: the program growtree.slp" in invoke("show", "program.baytree").stdout
 
@@ -134,7 +134,7 @@ def test_until_converged() -> None:
     posterior_of = ["--trees", "1", "--max-depth", "1", "--draws", "100"]
     invoke(*CLASSES, *QUICK, *posterior_of, *limits, "--out", "agree.baytree", "-q")
     found = bt.load("agree.baytree")
-    assert found.plan.thin > 1 or found.diagnostics().agree
+    assert found.settings.thin > 1 or found.diagnostics().agree
 
 
 @pytest.mark.parametrize("option", ["--sparse", "--knowledge"])
@@ -152,7 +152,7 @@ def test_noise_that_trees_learn() -> None:
     options = ["--variance", "forest", "--variance-trees", "5"]
     text = invoke(*NUMBERS, *QUICK, *options, "--out", "noise.baytree").stdout
     posterior = bt.load("noise.baytree")
-    assert (posterior.model.variance, posterior.variance.trees) == ("forest", 5)
+    assert (posterior.model.variance, posterior.variance_ensemble.trees) == ("forest", 5)
     assert "the noise depends on the row, with a standard deviation of about" in text
     assert "noise by the product of 5 trees, sigma = linear" in invoke("show", "noise.baytree").stdout
     sigma = predicted("noise.baytree", "friedman.csv", "--kind", "sigma")["sigma"]
@@ -380,8 +380,8 @@ main()
 
 
 def test_a_killed_run_is_resumed_to_the_same_posterior() -> None:
-    plan = ["--model", "bart", "--trees", "20", "--chains", "2", "--warmup", "20", "--draws", "3000", "--seed", "5"]
-    done = subprocess.run([sys.executable, "-c", KILLED, *NUMBERS, *plan, "--out", "killed.baytree"])
+    settings = ["--model", "bart", "--trees", "20", "--chains", "2", "--warmup", "20", "--draws", "3000", "--seed", "5"]
+    done = subprocess.run([sys.executable, "-c", KILLED, *NUMBERS, *settings, "--out", "killed.baytree"])
     assert done.returncode == -signal.SIGKILL
     resume = [*NUMBERS, "--resume", "--out", "killed.baytree", "--quiet"]
     for options, said in (
@@ -398,8 +398,8 @@ def test_a_killed_run_is_resumed_to_the_same_posterior() -> None:
     said = invoke(*resume[:-1]).stdout
     assert "baytree predict killed.baytree friedman.csv" in said
     assert "  baytree fit" not in said, "without --model bart it would be another model"
-    invoke(*NUMBERS, *plan, "--out", "whole.baytree", "--quiet")
+    invoke(*NUMBERS, *settings, "--out", "whole.baytree", "--quiet")
     resumed, whole = bt.load("killed.baytree"), bt.load("whole.baytree")
     assert np.array_equal(resumed.log_likelihood, whole.log_likelihood)
-    assert np.array_equal(resumed.mean.values, whole.mean.values)
+    assert np.array_equal(resumed.ensemble.values, whole.ensemble.values)
     assert resumed.states == whole.states

@@ -60,7 +60,7 @@ def test_fit_is_the_python_api() -> None:
     design = bt.read_linear("friedman.csv", "y", drop="group")
     expected = bt.sample(bt.HME(depth=1), design, seed=1)
     found = bt.load("numbers.baytree")
-    assert (found.model, found.plan) == (expected.model, expected.plan)
+    assert (found.model, found.settings) == (expected.model, expected.settings)
     assert np.array_equal(found.gates, expected.gates) and np.array_equal(found.coefficients, expected.coefficients)
     classes = bt.read_linear("friedman.csv", "group", task="auto", drop="y")
     assert bt.load("groups.baytree").model == bt.HME(depth=1).resolve(classes)
@@ -199,9 +199,9 @@ def test_gibbs() -> None:
     assert "2 chains × 30 draws after a warm-up of 20; seed 4" in text and "3 temperatures (adaptive)" in text
     found, design = bt.load("gibbs.baytree"), bt.read_linear("friedman.csv", "y", drop="group")
     model = bt.HME(depth=1, method="gibbs", nu=4, scale=2)
-    plan = {"chains": 2, "warmup": 20, "draws": 30, "seed": 4, "temperatures": 3}
-    expected = bt.sample(model, design, **plan, progress=False)
-    assert (found.model, found.plan) == (expected.model, expected.plan)
+    settings = {"chains": 2, "warmup": 20, "draws": 30, "seed": 4, "temperatures": 3}
+    expected = bt.sample(model, design, **settings, progress=False)
+    assert (found.model, found.settings) == (expected.model, expected.settings)
     assert np.array_equal(found.gates, expected.gates) and np.array_equal(found.variance, expected.variance)
     assert found.rung_log_likelihood.shape == (2, 30, 3)
     text = invoke("show", "gibbs.baytree").stdout
@@ -216,7 +216,7 @@ def test_until_converged() -> None:
     few = ["--chains", "2", "--warmup", "10", "--draws", "20", "--seed", "2", "--out", "agree.baytree", "-q"]
     invoke(*GIBBS, *few, "--until-converged", "--time-limit", "2")
     found = bt.load("agree.baytree")
-    assert found.plan.thin > 1 or found.diagnostics().agree
+    assert found.settings.thin > 1 or found.diagnostics().agree
 
 
 def test_several_responses() -> None:
@@ -260,9 +260,9 @@ main()
 
 
 def test_a_killed_run_is_resumed_to_the_same_posterior() -> None:
-    plan = ["--chains", "2", "--warmup", "20", "--draws", "40", "--seed", "5"]
+    settings = ["--chains", "2", "--warmup", "20", "--draws", "40", "--seed", "5"]
     out = ["--out", "killed.baytree", "--quiet"]
-    done = subprocess.run([sys.executable, "-c", KILLED, *GIBBS, *plan, *out])
+    done = subprocess.run([sys.executable, "-c", KILLED, *GIBBS, *settings, *out])
     assert done.returncode == -signal.SIGKILL
     resume = [*GIBBS[:4], "--drop", "group", "--resume", *out]
     for options, said in (
@@ -277,7 +277,7 @@ def test_a_killed_run_is_resumed_to_the_same_posterior() -> None:
         assert said in failure(*resume, *options.split())
     assert partial_path("killed.baytree").exists()
     invoke(*resume, "--model", "hme", "--depth", "1")
-    invoke(*GIBBS, *plan, "--out", "whole.baytree", "--quiet")
+    invoke(*GIBBS, *settings, "--out", "whole.baytree", "--quiet")
     resumed, whole = bt.load("killed.baytree"), bt.load("whole.baytree")
     assert np.array_equal(resumed.gates, whole.gates) and np.array_equal(resumed.coefficients, whole.coefficients)
     assert resumed.states == whole.states

@@ -183,7 +183,7 @@ def test_notes_tell_what_could_not_be_laid() -> None:
 
 def test_an_unfinished_run_is_resumed(monkeypatch: pytest.MonkeyPatch) -> None:
     command = ["fit", *KYPHOSIS, "--edit", "tree.txt", "--edits", "2", "--seed", "7"]
-    plan = ["--draws", "2000", "--warmup", "100", "--chains", "2"]
+    settings = ["--draws", "2000", "--warmup", "100", "--chains", "2"]
 
     def fall(self: Any, warmed: int, drawn: int, *rest: Any) -> None:
         if drawn > 100:
@@ -192,16 +192,16 @@ def test_an_unfinished_run_is_resumed(monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as patched:
         patched.setattr(sampling, "CHECKPOINT_SECONDS", 0)
         patched.setattr(sampling.Progress, "update", fall)
-        invoke(*command, *plan, code=1)
+        invoke(*command, *settings, code=1)
     assert partial_path("kyphosis.baytree").exists()
 
     Path("other.txt").write_text(TREE.replace("60", "70"))
     for options, said in (
         (["--edit", "tree.txt", "--edits", "3"], "the run was begun with --edits 2.0"),
-        (["--edit", "other.txt"], "the run was begun with --edit <Sketch: 3 leaves>"),
+        (["--edit", "other.txt"], "the run was begun with --edit <Template: 3 leaves>"),
     ):
         assert said in invoke("fit", *KYPHOSIS, *options, "--resume", code=2).stderr
     invoke(*command, "--resume", "-q")
-    invoke(*command, *plan, "-q", "--out", "whole.baytree")
+    invoke(*command, *settings, "-q", "--out", "whole.baytree")
     resumed, whole = bt.load("kyphosis.baytree"), bt.load("whole.baytree")
     assert np.array_equal(resumed.log_likelihood, whole.log_likelihood) and resumed.states == whole.states

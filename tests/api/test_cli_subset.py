@@ -91,12 +91,12 @@ def test_fit_equals_the_python_api() -> None:
     )
     pairs = [("x1", "x2"), ("group", "x1")]
     design = bt.read_linear("friedman.csv", "y", weight="x10", drop="x9", interactions=pairs)
-    plan = {"chains": 2, "draws": 20, "warmup": 10, "thin": 2, "temperatures": 3, "ladder": "mrbayes", "seed": 3}
-    expected = bt.sample(model, design, **plan, progress=False)
+    settings = {"chains": 2, "draws": 20, "warmup": 10, "thin": 2, "temperatures": 3, "ladder": "mrbayes", "seed": 3}
+    expected = bt.sample(model, design, **settings, progress=False)
     found = bt.load("options.baytree")
     assert np.array_equal(found.log_likelihood, expected.log_likelihood)
     assert np.array_equal(found.sigma, expected.sigma)
-    assert (found.plan, found.model) == (expected.plan, expected.model)
+    assert (found.settings, found.model) == (expected.settings, expected.model)
 
 
 def test_defaults_are_those_of_the_python_api() -> None:
@@ -176,9 +176,9 @@ def test_until_converged() -> None:
     limits = ["--until-converged", "--time-limit", "3"]
     invoke(*NUMBERS, *SAMPLED, *limits, "--out", "agree.baytree", "-q")
     found = bt.load("agree.baytree")
-    assert found.plan.thin > 1 or found.diagnostics().agree
+    assert found.settings.thin > 1 or found.diagnostics().agree
     invoke(*NUMBERS, *limits, "--out", "agree.baytree", "-q")
-    assert bt.load("agree.baytree").plan.thin == 1
+    assert bt.load("agree.baytree").settings.thin == 1
 
 
 # ---- options that do not belong together ----------------------------------------------------------------------------
@@ -357,8 +357,8 @@ main()
 
 def test_a_killed_run_is_resumed_to_the_same_posterior() -> None:
     pairs, out = ["--interaction", "all"], ["--out", "killed.baytree", "--quiet"]
-    plan = ["--chains", "2", "--warmup", "20", "--draws", "1000", "--thin", "30", "--seed", "5", "--always", "x6"]
-    done = subprocess.run([sys.executable, "-c", KILLED, *NUMBERS, *pairs, *plan, *out])
+    settings = ["--chains", "2", "--warmup", "20", "--draws", "1000", "--thin", "30", "--seed", "5", "--always", "x6"]
+    done = subprocess.run([sys.executable, "-c", KILLED, *NUMBERS, *pairs, *settings, *out])
     assert done.returncode == -signal.SIGKILL
     resume = [*NUMBERS[:6], "--resume", *out]
     for options, said in (
@@ -379,9 +379,9 @@ def test_a_killed_run_is_resumed_to_the_same_posterior() -> None:
         assert said in failure(*resume, *options.split())
     assert partial_path("killed.baytree").exists()
 
-    same = ["--model", "subset", "--model-prior", "beta-binomial=1,1", "--method", "auto", *plan]
+    same = ["--model", "subset", "--model-prior", "beta-binomial=1,1", "--method", "auto", *settings]
     invoke(*resume, *pairs, *same)
-    invoke(*NUMBERS, *pairs, *plan, "--out", "whole.baytree", "--quiet")
+    invoke(*NUMBERS, *pairs, *settings, "--out", "whole.baytree", "--quiet")
     resumed, whole = bt.load("killed.baytree"), bt.load("whole.baytree")
     assert np.array_equal(resumed.log_likelihood, whole.log_likelihood)
     assert np.array_equal(resumed.sigma, whole.sigma)

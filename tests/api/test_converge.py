@@ -28,10 +28,10 @@ def test_it_goes_on_until_the_chains_agree(tmp_path: Path) -> None:
     last = bt.converge(first, KYPHOSIS, progress=False, checkpoint=tmp_path / "model.baytree")
     assert last.diagnostics().agree
     assert last.draws == first.draws
-    rounds = np.log2(last.plan.thin)
+    rounds = np.log2(last.settings.thin)
     assert rounds >= 1 and rounds == int(rounds)
     # All before is warm-up: 50 iterations and 200 draws, then 200 draws two iterations apart, and so on.
-    assert last.plan.warmup == 50 + 200 * (last.plan.thin - 1)
+    assert last.settings.warmup == 50 + 200 * (last.settings.thin - 1)
     assert np.array_equal(bt.load(tmp_path / "model.baytree").log_likelihood, last.log_likelihood)
     assert not partial_path(tmp_path / "model.baytree").exists()
 
@@ -39,9 +39,9 @@ def test_it_goes_on_until_the_chains_agree(tmp_path: Path) -> None:
 def test_it_is_a_longer_run_to_the_bit() -> None:
     """Without temperatures nothing is tuned, so the same could have been asked for at first."""
     last = bt.converge(short(), KYPHOSIS, progress=False)
-    plan = last.plan
-    assert plan.thin > 1
-    plain = short(warmup=plan.warmup, thin=plan.thin)
+    settings = last.settings
+    assert settings.thin > 1
+    plain = short(warmup=settings.warmup, thin=settings.thin)
     assert np.array_equal(plain.log_likelihood, last.log_likelihood)
     assert np.array_equal(plain.tree_index, last.tree_index)
 
@@ -126,7 +126,7 @@ def test_the_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     fit = ["fit", "k.csv", "--target", "kyphosis", "--seed", "1", "--draws", "200", "--warmup", "50"]
     done = run.invoke(app, [*fit, "--temperatures", "4", "--until-converged"])
     assert done.exit_code == 0 and "The chains agree" in done.stdout and "4 temperatures (adaptive)" in done.stdout
-    assert bt.load("k.baytree").plan.thin > 1
+    assert bt.load("k.baytree").settings.thin > 1
     wrong = run.invoke(app, [*fit, "--time-limit", "5"])
     assert wrong.exit_code == 2 and "--time-limit is for --until-converged" in wrong.stderr
     wrong = run.invoke(app, [*fit, "--temperatures", "0"])
@@ -175,7 +175,7 @@ def test_damaged_states_are_refused(part: str, value: Any, tmp_path: Path) -> No
     posterior = short(temperatures=3)
     broken = value | {**posterior.states[0]["position"], **value} if part == "position" and value else value
     states = tuple({**state, part: broken} for state in posterior.states)
-    damaged = dataclasses.replace(posterior, states=states, recorded=posterior.diagnostics(), watched=None)
+    damaged = dataclasses.replace(posterior, states=states, recorded=posterior.diagnostics(), monitored=None)
     damaged.save(tmp_path / "damaged.baytree")
     with pytest.raises(bt.FileError, match="damaged"):
         bt.load(tmp_path / "damaged.baytree")

@@ -39,9 +39,9 @@ class TestCuts:
         values = np.array(values)
         cuts, lowest = cut_points(values, most)
         column = Column("x", "numeric", cuts, lowest=tuple(lowest))
-        codes = column.encode(values)
+        bins = column.encode(values)
         for c, cut in enumerate(column.cuts):
-            assert np.array_equal(codes <= c, values <= cut)
+            assert np.array_equal(bins <= c, values <= cut)
 
     @given(st.lists(FINITE | AWKWARD, min_size=2, max_size=60), FINITE | AWKWARD)
     def test_a_threshold_finds_the_cut_that_divides_alike(self, values, threshold):
@@ -92,7 +92,7 @@ class TestCuts:
 
     def test_constant_column_has_no_cuts(self):
         (column,) = one_column([3.0, 3.0, 3.0]).columns
-        assert column.n_codes == 1
+        assert column.n_bins == 1
         assert column.observed == 1
 
 
@@ -100,14 +100,14 @@ class TestWidths:
     @pytest.mark.parametrize(("distinct", "dtype"), [(256, np.uint8), (257, np.uint16)])
     def test_codes_are_eight_bits_while_they_fit(self, distinct, dtype):
         design = one_column(np.arange(float(distinct)), max_cuts=None)
-        assert design.columns[0].n_codes == distinct
-        assert design.codes[0].dtype == dtype
+        assert design.columns[0].n_bins == distinct
+        assert design.bins[0].dtype == dtype
 
     def test_the_missing_code_counts(self):
         design = one_column([*range(256), None])
-        assert design.columns[0].n_codes == 257
-        assert design.codes[0].dtype == np.uint16
-        assert design.codes[0][-1] == design.columns[0].missing_code == 256
+        assert design.columns[0].n_bins == 257
+        assert design.bins[0].dtype == np.uint16
+        assert design.bins[0][-1] == design.columns[0].missing_code == 256
 
     def test_every_cut_stops_at_sixteen_bits(self):
         values = np.arange(70_000.0)
@@ -115,8 +115,8 @@ class TestWidths:
         values[0] = np.nan
         design = one_column(values, max_cuts=None)
         assert len(design.columns[0].cuts) == 65_534
-        assert design.codes[0].dtype == np.uint16
-        assert design.codes[0][0] == 65_535
+        assert design.bins[0].dtype == np.uint16
+        assert design.bins[0][0] == 65_535
 
 
 class TestKinds:
@@ -131,12 +131,12 @@ class TestKinds:
         design = read(frame(table), "risk")
         assert [column.kind for column in design.columns] == ["numeric", "boolean", "categorical"]
         assert all(column.has_missing for column in design.columns)
-        assert [codes.tolist() for codes in design.codes] == [[2, 3, 0, 1], [1, 0, 2, 1], [1, 0, 2, 1]]
+        assert [bins.tolist() for bins in design.bins] == [[2, 3, 0, 1], [1, 0, 2, 1], [1, 0, 2, 1]]
         assert design.columns[0].cuts.tolist() == [35.5, 45.0]
         assert design.columns[2].levels == ("a", "b")
         assert design.y.tolist() == [1, 0, 0, 1]
         assert design.classes.tolist() == ["hi", "lo"]
-        assert np.array_equal(design.schema.encode(frame(table)), np.stack(design.codes, axis=1))
+        assert np.array_equal(design.schema.encode(frame(table)), np.stack(design.bins, axis=1))
 
     def test_object_columns_of_an_array(self):
         X = np.array([[1, "u", True, 2.5], [None, 3, False, np.nan], [2.5, 3.0, None, 1]], dtype=object)
@@ -157,7 +157,7 @@ class TestKinds:
 
     def test_masked_cells_are_missing(self):
         X = np.ma.masked_equal([[1.0], [2.0], [9.0]], 9.0)
-        assert make_design(X, [0.0, 1.0, 2.0], task="regression").codes[0].tolist() == [0, 1, 2]
+        assert make_design(X, [0.0, 1.0, 2.0], task="regression").bins[0].tolist() == [0, 1, 2]
 
     @pytest.mark.parametrize(
         "frame",
@@ -170,7 +170,7 @@ class TestKinds:
     def test_an_ordered_type_keeps_its_order_and_loses_unused_levels(self, frame):
         design = make_design(frame, [1.0, 2.0, 3.0], task="regression")
         assert design.columns[0].levels == ("b", "a")
-        assert design.codes[0].tolist() == [0, 1, 2]
+        assert design.bins[0].tolist() == [0, 1, 2]
 
     @pytest.mark.parametrize(
         "frame",
@@ -184,7 +184,7 @@ class TestKinds:
     def test_an_unordered_type_is_sorted_by_name(self, frame):
         design = make_design(frame, [1.0, 2.0, 3.0], task="regression")
         assert design.columns[0].levels == ("a", "b")
-        assert design.codes[0].tolist() == [1, 0, 2]
+        assert design.bins[0].tolist() == [1, 0, 2]
 
     def test_categories_that_are_numbers(self):
         frame = pd.DataFrame({"x": pd.Categorical([10, 2, None, 10])})
@@ -202,7 +202,7 @@ class TestKinds:
     def test_a_column_without_values_is_numeric_and_all_missing(self, values):
         design = one_column(values)
         assert design.columns[0].kind == "numeric"
-        assert design.codes[0].tolist() == [1, 1]
+        assert design.bins[0].tolist() == [1, 1]
 
 
 class TestLevels:
@@ -323,7 +323,7 @@ class TestWeight:
         weighted = make_design(X, y, task="regression", sample_weight=weight)
         shorter = make_design(X[weight > 0], y[weight > 0], task="regression")
         assert weighted.schema == shorter.schema
-        assert all(map(np.array_equal, weighted.codes, shorter.codes))
+        assert all(map(np.array_equal, weighted.bins, shorter.bins))
         assert np.array_equal(weighted.y, shorter.y)
 
     @pytest.mark.parametrize("weight", [[1, 1, 1], [1, 0, 1], np.ones(3, dtype=np.float32), [True, True, False]])
@@ -346,10 +346,10 @@ class TestEncode:
 
     def test_frames_are_matched_by_name(self, design):
         frame = pl.DataFrame({"extra": [datetime.date(2020, 1, 1)], "c": [False], "b": ["v"], "a": [2.4]})
-        codes = design.schema.encode(frame)
-        assert codes.tolist() == [[1, 1, 0]]
-        assert codes.dtype == np.uint32
-        assert codes.flags.c_contiguous
+        bins = design.schema.encode(frame)
+        assert bins.tolist() == [[1, 1, 0]]
+        assert bins.dtype == np.uint32
+        assert bins.flags.c_contiguous
 
     def test_arrays_are_matched_by_position(self, design):
         assert design.schema.encode(np.array([[2.6, "u", True]], dtype=object)).tolist() == [[2, 0, 1]]
@@ -378,7 +378,7 @@ class TestEncode:
         copy = Schema.from_dict(json.loads(json.dumps(design.schema.to_dict())))
         assert copy == design.schema
         assert copy.columns[0].cuts.tobytes() == design.columns[0].cuts.tobytes()
-        assert np.array_equal(copy.encode(pd.DataFrame({"x": values}))[:, 0], design.codes[0])
+        assert np.array_equal(copy.encode(pd.DataFrame({"x": values}))[:, 0], design.bins[0])
 
     def test_schemas_differ_where_anything_differs(self, design):
         record = design.schema.to_dict()
@@ -401,7 +401,7 @@ class TestFiles:
     @pytest.mark.parametrize("name", ["t.csv", "t.tsv", "t.csv.gz", "t.parquet"])
     def test_every_format(self, written, name):
         design = read(written / name, "y")
-        assert design.codes[0].tolist() == [0, 2, 1]
+        assert design.bins[0].tolist() == [0, 2, 1]
         assert design.y.tolist() == [0, 1, 0]
         assert design.schema.encode(str(written / name))[:, 0].tolist() == [0, 2, 1]
 
@@ -429,7 +429,7 @@ class TestFiles:
 
     def test_blank_lines_at_the_end_are_no_rows(self, tmp_path):
         (tmp_path / "t.csv").write_text("x,y\n1,2\n3,4\n,6\n\n\n")
-        assert read(tmp_path / "t.csv", "y").codes[0].tolist() == [0, 1, 2]
+        assert read(tmp_path / "t.csv", "y").bins[0].tolist() == [0, 1, 2]
         (tmp_path / "one.csv").write_text("x\n1\n\n3\n\n")
         assert read(tmp_path / "t.csv", "y").schema.encode(tmp_path / "one.csv").tolist() == [[0], [2], [1]]
 
@@ -464,7 +464,7 @@ class TestFiles:
         (tmp_path / "t.csv").write_text(f"x,y\n1,1\n{cell},2\n2,3\n")
         design = read(tmp_path / "t.csv", "y")
         assert design.columns[0].kind == "numeric"
-        assert design.codes[0].tolist() == [0, 2, 1]
+        assert design.bins[0].tolist() == [0, 2, 1]
 
     def test_drop(self, written):
         design = read(pl.read_csv(written / "t.csv").with_columns(id=pl.lit("z")), "y", drop="id")

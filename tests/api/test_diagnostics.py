@@ -35,7 +35,7 @@ from baytree.diagnostics.convergence import (
     rhat_of,
 )
 from baytree.diagnostics.predictions import Rows, distinct_rows, training_rows
-from baytree.mcmc.settings import Plan
+from baytree.mcmc.settings import RunSettings
 from baytree.trees.forest import Forest
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
@@ -48,8 +48,8 @@ def made(
     """A posterior whose draws are these trees, `index` saying which, in every chain and draw."""
     model = (model or bt.CART(bt.GrowTree(min_leaf=1))).resolve(design)
     forest = Forest.concatenate([bt.Tree.from_dict(design.schema, tree).forest().arrays() for tree in trees])
-    codes = np.column_stack(design.codes).astype(np.uint32)
-    leaf = _core.Predictor(native_columns(design.schema), forest.arrays()).apply(codes)
+    bins = np.column_stack(design.bins).astype(np.uint32)
+    leaf = _core.Predictor(native_columns(design.schema), forest.arrays()).apply(bins)
     statistics = np.zeros((int(forest.leaves.sum()), len(design.classes)))
     np.add.at(statistics, (leaf, np.tile(design.y, len(trees))), 1)
     index = np.asarray(index)
@@ -57,14 +57,14 @@ def made(
     return bt.Posterior(
         model=model,
         schema=design.schema,
-        plan=Plan(len(index), 0, index.shape[1], 1, 0, design.rows, ""),
+        settings=RunSettings(len(index), 0, index.shape[1], 1, 0, design.rows, ""),
         forest=forest,
         statistics=statistics,
         tree_index=index,
         log_likelihood=scores[index],
         log_prior=np.zeros(index.shape),
         states=({"rungs": [{"turns": [1] * 4, "accepted": [0] * 4}]},) * len(index),
-        watched=training_rows(design),
+        monitored=training_rows(design),
     )
 
 
@@ -108,7 +108,7 @@ def fitted(request: pytest.FixtureRequest) -> tuple[bt.Design, bt.Posterior]:
 def test_chains_are_far_and_near(fitted: tuple[bt.Design, bt.Posterior]) -> None:
     """What the next tests rest on."""
     design, posterior = fitted
-    assert (posterior.diagnostics(design, draws=None).predictions.rhat < NEAR_RHAT) == (posterior.plan.thin == 2000)
+    assert (posterior.diagnostics(design, draws=None).predictions.rhat < NEAR_RHAT) == (posterior.settings.thin == 2000)
 
 
 def leaf_values(posterior: bt.Posterior, chain: int, draw: int, row: np.ndarray) -> list[float]:
@@ -128,20 +128,20 @@ def leaf_values(posterior: bt.Posterior, chain: int, draw: int, row: np.ndarray)
 
 def test_predictions_against_arviz(fitted: tuple[bt.Design, bt.Posterior]) -> None:
     design, posterior = fitted
-    codes = np.column_stack(design.codes)
-    values = np.array([[[leaf_values(posterior, c, d, row) for row in codes] for d in range(61)] for c in range(3)])
+    bins = np.column_stack(design.bins)
+    values = np.array([[[leaf_values(posterior, c, d, row) for row in bins] for d in range(61)] for c in range(3)])
     axes = {"chain_axis": 0, "draw_axis": 1}
     with np.errstate(invalid="ignore"):
         rhat = np.nan_to_num(array_stats.rhat(values, **axes), nan=1.0).max(axis=1)
     bulk = array_stats.ess(values, **axes).min(axis=1)
     tail = array_stats.ess(values, method="tail", prob=(0.05, 0.95), **axes).min(axis=1)
     found = posterior.diagnostics(design, draws=None).predictions
-    distinct = np.sort(np.unique(codes, axis=0, return_index=True)[1])
+    distinct = np.sort(np.unique(bins, axis=0, return_index=True)[1])
     rhat, bulk, tail, values = rhat[distinct], bulk[distinct], tail[distinct], values[:, :, distinct]
     if found.rhat >= NEAR_RHAT:
         far = np.argsort(-rhat, kind="stable")[: math.ceil(len(rhat) / 10)]
         bulk, tail = (np.where(np.isin(np.arange(len(rhat)), far), size, np.inf) for size in (bulk, tail))
-    assert (found.rows, found.draws) == (len(np.unique(codes, axis=0)), 61)
+    assert (found.rows, found.draws) == (len(np.unique(bins, axis=0)), 61)
     assert found.largest_rhat == pytest.approx(rhat.max(), rel=1e-12)
     assert found.worst_row == distinct[rhat.argmax()]
     assert found.smallest_ess_bulk == pytest.approx(bulk.min(), rel=1e-12)
@@ -151,7 +151,7 @@ def test_predictions_against_arviz(fitted: tuple[bt.Design, bt.Posterior]) -> No
     assert np.mean(rhat <= found.rhat) >= 0.95 >= np.mean(rhat < found.rhat)
     for size, sizes in ((found.ess_bulk, bulk), (found.ess_tail, tail)):
         assert np.mean(sizes >= size * (1 - 1e-12)) >= 0.95 >= np.mean(sizes > size * (1 + 1e-12))
-    assert found == diagnose_predictions(posterior, distinct_rows(codes.astype(np.uint32)), draws=None)
+    assert found == diagnose_predictions(posterior, distinct_rows(bins.astype(np.uint32)), draws=None)
 
 
 def test_log_likelihood_and_leaves_against_arviz(fitted: tuple[bt.Design, bt.Posterior]) -> None:
@@ -169,7 +169,7 @@ def test_blocks_of_rows_change_nothing(fitted: tuple[bt.Design, bt.Posterior], m
     whole = posterior.diagnostics(design)
     monkeypatch.setattr("baytree.cart.prediction.BLOCK_NUMBERS", 1000)
     again = posterior.diagnostics(design)
-    # Sums may run in another order.
+    # Ensemble may run in another order.
     spread = again.predictions.between_chain_sd
     assert spread == pytest.approx(whole.predictions.between_chain_sd, rel=1e-12)
     again_but_for_it, but_for_it = (
@@ -184,7 +184,7 @@ def test_a_prediction_that_never_changes_agrees() -> None:
     design = line()
     trees = [split(3.5, LEAF, split(5.5)), split(3.5, LEAF, split(6.5))]
     posterior = made(design, trees, np.tile([0, 1, 1, 0], (2, 10)))
-    constant = diagnose_predictions(posterior, Rows(posterior.watched.codes[:4], np.arange(4)))
+    constant = diagnose_predictions(posterior, Rows(posterior.monitored.bins[:4], np.arange(4)))
     assert (constant.rhat, constant.largest_rhat, constant.between_chain_sd) == (1, 1, 0)
     assert constant.ess_bulk == constant.smallest_ess_tail == 80
 
@@ -302,12 +302,12 @@ def test_splits_are_of_rows_whatever_is_asked_and_in_which_order() -> None:
     # Only the row in the middle tells the two cuts of a column apart.
     cuts = made(design, [corners("x", "y", low, low), corners("x", "y", high, high)], [[0] * 4, [1] * 4])
     assert cuts.diagnostics().splits.largest_sd > 0
-    blind = dataclasses.replace(cuts, watched=distinct_rows(design_codes(design)[:4]))
+    blind = dataclasses.replace(cuts, monitored=distinct_rows(design_codes(design)[:4]))
     assert blind.diagnostics().splits == SplitDiagnostic(5, 0, 0)
 
 
 def design_codes(design: bt.Design) -> np.ndarray:
-    return np.column_stack(design.codes).astype(np.uint32)
+    return np.column_stack(design.bins).astype(np.uint32)
 
 
 def test_shared_trees_by_hand() -> None:
@@ -344,14 +344,14 @@ def test_watched_rows_are_few_distinct_and_always_the_same() -> None:
     X = generator.integers(0, 40, size=(20_000, 2)).astype(float)
     design = bt.make_design(X, generator.integers(0, 2, 20_000), task="classification")
     rows = training_rows(design)
-    assert len(rows.codes) == len(np.unique(rows.codes, axis=0)) == agreement.ROWS
+    assert len(rows.bins) == len(np.unique(rows.bins, axis=0)) == agreement.ROWS
     assert (np.diff(rows.number) > 0).all()
-    np.testing.assert_array_equal(rows.codes, design_codes(design)[rows.number])
+    np.testing.assert_array_equal(rows.bins, design_codes(design)[rows.number])
     np.testing.assert_array_equal(training_rows(design).number, rows.number)
     classes = bt.make_design(X, generator.integers(0, 5, 20_000), task="classification")
-    assert len(training_rows(classes).codes) == agreement.ROWS // 4
+    assert len(training_rows(classes).bins) == agreement.ROWS // 4
     many = bt.make_design(X, generator.integers(0, 30, 20_000), task="classification")
-    assert len(training_rows(many).codes) == agreement.FEWEST_ROWS
+    assert len(training_rows(many).bins) == agreement.FEWEST_ROWS
 
 
 def test_all_rows_of_a_small_table_are_watched() -> None:
@@ -401,9 +401,9 @@ def found_with(
     *, rhat: float = 1.0, largest: float = 1.0, ess: float = 4000, shared: float = 0.9, other: float = 1.0
 ) -> Diagnostics:
     predictions = PredictionDiagnostic(50, 500, rhat, ess, ess, largest, ess, ess, 3, 0.01)
-    watched = {name: Diagnostic(name, 0, 1, other, 4000, 4000) for name in ("log-likelihood", "leaves")}
+    monitored = {name: Diagnostic(name, 0, 1, other, 4000, 4000) for name in ("log-likelihood", "leaves")}
     splits = SplitDiagnostic(9, 0.01, 0.02)
-    return Diagnostics(4, 1000, watched["log-likelihood"], watched["leaves"], predictions, splits, shared)
+    return Diagnostics(4, 1000, monitored["log-likelihood"], monitored["leaves"], predictions, splits, shared)
 
 
 def remedies(found: Diagnostics, temperatures: int) -> list[dict[str, int]]:
@@ -480,7 +480,7 @@ def test_a_file_keeps_the_findings_but_no_rows(kyphosis: bt.Posterior, tmp_path:
     )
     for name in ("saved", "run"):
         again = bt.load(tmp_path / f"{name}.baytree")
-        assert again.watched is None
+        assert again.monitored is None
         assert again.diagnostics() == kyphosis.diagnostics()
         assert again.summary().verdict == kyphosis.summary().verdict
     again.save(tmp_path / "again.baytree")
@@ -513,7 +513,7 @@ def test_findings_about_other_draws_are_not_used(kyphosis: bt.Posterior, tmp_pat
 
 def test_a_pickle_keeps_the_findings_but_no_rows(kyphosis: bt.Posterior) -> None:
     again = pickle.loads(pickle.dumps(kyphosis))
-    assert again.watched is None
+    assert again.monitored is None
     assert again.diagnostics() == kyphosis.diagnostics()
 
 

@@ -25,7 +25,7 @@ from baytree.interpret import (
 )
 from baytree.interpret import null as nulls
 from baytree.plots import columns as plots
-from baytree.trees.ensemble import Sums
+from baytree.trees.ensemble import Ensemble
 from baytree.trees.forest import Forest, rules_of
 
 LEAF: dict[str, Any] = {"leaf": True}
@@ -57,18 +57,18 @@ TREES = [
 ]
 
 
-def sums_of(tree_index: Any, seed: int = 0) -> Sums:
+def sums_of(tree_index: Any, seed: int = 0) -> Ensemble:
     index = np.asarray(tree_index, dtype=np.int32)
     forest = Forest.concatenate([bt.Tree.from_dict(SCHEMA, tree).forest().arrays() for tree in TREES])
     leaves = int(forest.leaves[index].sum())
-    return Sums(forest, index, np.random.default_rng(seed).normal(size=leaves).astype(np.float32))
+    return Ensemble(forest, index, np.random.default_rng(seed).normal(size=leaves).astype(np.float32))
 
 
-def random_sums(chains: int, draws: int, trees: int, seed: int = 0) -> Sums:
+def random_sums(chains: int, draws: int, trees: int, seed: int = 0) -> Ensemble:
     return sums_of(np.random.default_rng(seed).integers(len(TREES), size=(chains, draws, trees)), seed)
 
 
-def features_of(sums: Sums) -> list[list[list[int]]]:
+def features_of(sums: Ensemble) -> list[list[list[int]]]:
     """Of each draw and tree the columns of its rules, in no hurry."""
     return [
         [[rule.feature for rule in rules_of(sums.forest, tree) if rule] for tree in draw]
@@ -76,14 +76,14 @@ def features_of(sums: Sums) -> list[list[list[int]]]:
     ]
 
 
-def predictor(sums: Sums) -> Callable[[np.ndarray], np.ndarray]:
+def predictor(sums: Ensemble) -> Callable[[np.ndarray], np.ndarray]:
     """The sum of the leaf values of every draw and row, in no hurry."""
 
-    def leaf_of(rules: tuple[Any, ...], codes: np.ndarray) -> int:
+    def leaf_of(rules: tuple[Any, ...], bins: np.ndarray) -> int:
         node = leaf = 0
         while rules[node] is not None:
             rule = rules[node]
-            column, code = SCHEMA.columns[rule.feature], int(codes[rule.feature])
+            column, code = SCHEMA.columns[rule.feature], int(bins[rule.feature])
             if column.kind == "categorical":
                 left = bool(rule.subset >> code & 1)
             else:
@@ -101,8 +101,8 @@ def predictor(sums: Sums) -> Callable[[np.ndarray], np.ndarray]:
     trees = [rules_of(sums.forest, tree) for tree in range(len(sums.forest))]
     index, first = (array.reshape(-1, sums.trees) for array in (sums.tree_index, sums.first))
 
-    def predict(codes: np.ndarray) -> np.ndarray:
-        leaf = np.array([[leaf_of(rules, row) for row in codes] for rules in trees])
+    def predict(bins: np.ndarray) -> np.ndarray:
+        leaf = np.array([[leaf_of(rules, row) for row in bins] for rules in trees])
         return sums.values[first[:, :, None] + leaf[index]].astype(float).sum(axis=1)
 
     return predict
@@ -159,7 +159,7 @@ def test_draws_without_any_rule_have_share_zero() -> None:
 def test_one_column_has_no_pairs() -> None:
     design = bt.make_design(FRAME[["age"]], DESIGN.y, task="regression")
     forest = bt.Tree.from_dict(design.schema, split("age", 29.5)).forest()
-    sums = Sums(forest, np.zeros((1, 1, 1), dtype=np.int32), np.zeros(2, dtype=np.float32))
+    sums = Ensemble(forest, np.zeros((1, 1, 1), dtype=np.int32), np.zeros(2, dtype=np.float32))
     assert variable_use(sums, design.schema).mean.tolist() == [1]
     assert interactions(sums, design.schema).names == ()
 
@@ -264,7 +264,7 @@ def test_dependence_is_the_average_with_the_column_set() -> None:
 def test_grids_are_of_observed_values() -> None:
     age = partial_dependence(PREDICT, SCHEMA, CODES, "age", grid=5).grid
     assert age.values == (20, 24, 29, 34, 39)
-    assert SCHEMA.columns[0].encode(np.array(age.values)).tolist() == age.codes.tolist()
+    assert SCHEMA.columns[0].encode(np.array(age.values)).tolist() == age.bins.tolist()
     every = partial_dependence(PREDICT, SCHEMA, CODES, "age", grid=100).grid
     assert every.values == tuple(range(20, 40))
     dose = partial_dependence(PREDICT, SCHEMA, CODES, "dose").grid
@@ -276,20 +276,20 @@ def test_grids_are_of_observed_values() -> None:
 
 def test_missing_values_can_be_asked_for() -> None:
     found = partial_dependence(PREDICT, SCHEMA, CODES, "dose", grid=[1.0, np.nan])
-    assert found.grid.codes.tolist() == [1, SCHEMA.columns[1].missing_code]
+    assert found.grid.bins.tolist() == [1, SCHEMA.columns[1].missing_code]
     frame = FRAME.with_columns(sex=pl.when(pl.arange(ROWS) == 0).then(None).otherwise(pl.col("sex")))
     schema = bt.make_design(frame, DESIGN.y, task="regression").schema
-    labels = partial_dependence(lambda codes: codes[None, :, 2] * 1.0, schema, schema.encode(frame), "sex")
+    labels = partial_dependence(lambda bins: bins[None, :, 2] * 1.0, schema, schema.encode(frame), "sex")
     assert (labels.grid.values, labels.mean.tolist()) == (("f", "m", "x", "(missing)"), [0, 1, 2, 3])
 
 
 def test_curves_are_those_of_single_rows() -> None:
     found = ice(PREDICT, SCHEMA, CODES, "sex", rows=10, seed=4)
     assert len(found.rows) == 10 and (np.diff(found.rows) > 0).all()
-    codes = CODES[found.rows].copy()
-    codes[:, 2] = 1
-    assert found.mean[:, 1] == pytest.approx(PREDICT(codes).mean(axis=0))
-    assert found.interval[:, 1] == pytest.approx(np.quantile(PREDICT(codes), [0.05, 0.95], axis=0).T)
+    bins = CODES[found.rows].copy()
+    bins[:, 2] = 1
+    assert found.mean[:, 1] == pytest.approx(PREDICT(bins).mean(axis=0))
+    assert found.interval[:, 1] == pytest.approx(np.quantile(PREDICT(bins), [0.05, 0.95], axis=0).T)
     assert found.mean.mean(axis=0) == pytest.approx(
         partial_dependence(PREDICT, SCHEMA, CODES, "sex", rows=10, seed=4).mean
     )
@@ -350,9 +350,9 @@ def test_rows_are_needed_and_two_columns() -> None:
 # ---- SHAP -----------------------------------------------------------------------------------------------------------
 
 
-def explained(codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The SHAP values of an additive function of the codes, with other weights in each of three draws."""
-    values = (codes - CODES.mean(axis=0)) * np.array([1.0, 2.0, 3.0])[:, None, None]
+def explained(bins: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The SHAP values of an additive function of the bins, with other weights in each of three draws."""
+    values = (bins - CODES.mean(axis=0)) * np.array([1.0, 2.0, 3.0])[:, None, None]
     return values, np.array([1.0, 2.0, 6.0])
 
 

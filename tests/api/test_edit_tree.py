@@ -16,7 +16,7 @@ import baytree as bt
 from baytree import InputError
 from baytree.priors.edit_tree import MARK
 from baytree.slp import SHIPPED
-from baytree.trees.template import sketch_of
+from baytree.trees.template import template_of
 
 LEAF: dict[str, Any] = {"leaf": True}
 RNG = np.random.default_rng(7)
@@ -68,7 +68,15 @@ def test_every_source_gives_the_same_prior(tmp_path: Path) -> None:
     shown = {"verdict": "…", "best_tree": TREE.to_dict()}
     sources = [
         *(RECORD, TREE, TREE.to_dict(), json.dumps(RECORD), json.dumps(RECORD, indent=2), shown),
-        *(json_file, str(json_file), text_file, str(text_file), TREE.to_text(), str(sketch_of(TREE)), sketch_of(TREE)),
+        *(
+            json_file,
+            str(json_file),
+            text_file,
+            str(text_file),
+            TREE.to_text(),
+            str(template_of(TREE)),
+            template_of(TREE),
+        ),
         re.sub("[│├└─]", " ", TREE.to_text()),
     ]
     first = bt.EditTree(TREE)
@@ -90,9 +98,9 @@ def test_every_question_survives_into_the_program() -> None:
 
 def test_a_posterior_and_a_fitted_estimator_give_their_best_tree() -> None:
     post = quick(bt.GrowTree())
-    assert bt.EditTree(post).tree == sketch_of(post.best_tree())
+    assert bt.EditTree(post).tree == template_of(post.best_tree())
     model = bt.CARTClassifier(draws=20, warmup=10, random_state=1).fit(FRAME, CLASSES)
-    assert bt.EditTree(model).tree == sketch_of(model.posterior_.best_tree())
+    assert bt.EditTree(model).tree == template_of(model.posterior_.best_tree())
 
 
 @pytest.mark.parametrize("estimator", [DecisionTreeClassifier, DecisionTreeRegressor])
@@ -115,13 +123,13 @@ def test_trees_of_scikit_learn(estimator: Any, named: bool) -> None:
 
 def grown_rows(design: bt.Design, tree: bt.Tree) -> list[int]:
     """How many rows each node holds, in preorder."""
-    codes, rules, rows = design.codes, iter(tree.rules), []
+    bins, rules, rows = design.bins, iter(tree.rules), []
 
     def walk(here: np.ndarray) -> None:
         rule = next(rules)
         rows.append(int(here.sum()))
         if rule is not None:
-            left = codes[rule.feature] <= rule.cut
+            left = bins[rule.feature] <= rule.cut
             walk(here & left)
             walk(here & ~left)
 
@@ -283,5 +291,5 @@ def test_names_of_any_kind_survive_into_the_program(name: str) -> None:
         },
     )
     laid = bt.EditTree(tree, min_leaf=1).resolve(design).laid
-    assert laid == sketch_of(tree)
+    assert laid == template_of(tree)
     assert bt.Tree.from_dict(design.schema, laid.to_dict()) == tree

@@ -12,7 +12,7 @@ from sklearn.tree import DecisionTreeRegressor
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
 import baytree as bt
-from baytree.hme.start import Splits
+from baytree.hme.splits import Splits
 
 # The one place for checks that are expected to fail, each with its reason.
 EXPECTED_FAILURES = {
@@ -117,13 +117,13 @@ def test_the_best_tree_of_a_posterior() -> None:
 
 def test_trees_of_other_columns_are_refused() -> None:
     X, y = bent(200)
-    plan = {"warmup": 100, "draws": 20, "chains": 1, "seed": 1, "progress": False}
+    settings = {"warmup": 100, "draws": 20, "chains": 1, "seed": 1, "progress": False}
     frame = pd.DataFrame({"a": X[:, 0], "b": X[:, 1]})
-    given = bt.sample(bt.CART(), bt.make_design(frame, y, task="regression"), **plan)
+    given = bt.sample(bt.CART(), bt.make_design(frame, y, task="regression"), **settings)
     with pytest.raises(bt.InputError, match="the tree is for the columns a and b, and the inputs are b and a"):
         bt.HMERegressor(depth=1, init=given).fit(frame[["b", "a"]], y)
     sides = pd.DataFrame({"side": np.where(X[:, 0] > 0, "right", "left"), "b": X[:, 1]})
-    by_side = bt.sample(bt.CART(), bt.make_design(sides, y, task="regression"), **plan)
+    by_side = bt.sample(bt.CART(), bt.make_design(sides, y, task="regression"), **settings)
     with pytest.raises(bt.InputError, match="give one with cuts of numbers alone"):
         bt.HMERegressor(depth=1, init=by_side).fit(sides, y)
 

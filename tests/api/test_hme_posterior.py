@@ -52,8 +52,8 @@ def drawn(kind: str, chains: int = 2, draws: int = 30) -> HMEPosterior:
             noise = generator.normal(size=many.shape) * 0.2
             part[name] = many * np.exp(noise) if name == "variance" else many + noise
         parts.append([part])
-    plan = one.plan.__class__(**{**vars(one.plan), "chains": chains, "draws": draws})
-    return HMEPosterior.from_parts(one.model, one.schema, plan, parts, [one.states[0]] * chains, one.watched)
+    settings = one.settings.__class__(**{**vars(one.settings), "chains": chains, "draws": draws})
+    return HMEPosterior.from_parts(one.model, one.schema, settings, parts, [one.states[0]] * chains, one.monitored)
 
 
 def by_hand(posterior: HMEPosterior, tree: SoftTree, row: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -137,7 +137,7 @@ def test_new_outputs_are_of_the_mixture() -> None:
 
 def test_the_interval_of_one_tree_is_exact() -> None:
     posterior = fitted("linear")
-    assert posterior.plan.draws == 1
+    assert posterior.settings.draws == 1
     low, high = posterior.predict(X[:1], "predictive_interval", prob=0.8)[0]
     tree, inputs = posterior.tree(), posterior.inputs.matrix(X[:1])
     share, means = np.exp(tree.log_paths(inputs))[:, 0], tree.experts.means(inputs)[:, 0, 0]
@@ -155,7 +155,7 @@ def test_files(kind: str, tmp_path: Path) -> None:
         posterior.save(tmp_path / "model.baytree")
         again = bt.load(tmp_path / "model.baytree")
         assert isinstance(again, HMEPosterior)
-        assert (again.model, again.schema, again.plan) == (posterior.model, posterior.schema, posterior.plan)
+        assert (again.model, again.schema, again.settings) == (posterior.model, posterior.schema, posterior.settings)
         for name, values in posterior.part(0, 0, posterior.draws).items():
             assert np.array_equal(again.part(0, 0, posterior.draws)[name], values), name
         assert np.array_equal(again.predict(X), posterior.predict(X))

@@ -212,7 +212,7 @@ class TestFingerprint:
             frame.drop(columns="y"), frame["y"], task="regression", sample_weight=weight, offset=weight
         )
         digest = hashlib.blake2b(json.dumps(design.schema.to_dict()).encode(), digest_size=8)
-        for array in (*design.codes, design.y, design.weight, design.offset):
+        for array in (*design.bins, design.y, design.weight, design.offset):
             digest.update(array.tobytes())
         assert design.fingerprint() == digest.hexdigest()
 

@@ -164,7 +164,7 @@ def test_the_variance_given_the_mean() -> None:
 def test_files_without_their_values_are_refused(posterior: bt.Posterior, tmp_path: Path) -> None:
     assert posterior.values is not None
     for values in (None, posterior.values[:-1]):
-        damaged = dataclasses.replace(posterior, values=values, watched=None, recorded=posterior.diagnostics())
+        damaged = dataclasses.replace(posterior, values=values, monitored=None, recorded=posterior.diagnostics())
         damaged.save(tmp_path / "damaged.baytree")
         with pytest.raises(bt.FileError, match="leaf values are missing"):
             bt.load(tmp_path / "damaged.baytree")

@@ -28,17 +28,17 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> list[tuple[bt.Design, dict[str, An
     """What `sample` was asked for; shares are drawn from the seed it got."""
     asked: list[tuple[bt.Design, dict[str, Any]]] = []
 
-    def sample(model: object, design: bt.Design, **plan: Any) -> Any:
+    def sample(model: object, design: bt.Design, **settings: Any) -> Any:
         assert model is MODEL
-        asked.append((design, plan))
-        rng = np.random.default_rng(plan["seed"])
+        asked.append((design, settings))
+        rng = np.random.default_rng(settings["seed"])
 
         def shares(kind: Any, number: int) -> Any:
             return kind(design.names, rng.uniform(size=number), np.zeros((number, 2)), 0.9)
 
         return SimpleNamespace(
             draws=10,
-            plan=SimpleNamespace(draws=plan.get("draws", 10)),
+            settings=SimpleNamespace(draws=settings.get("draws", 10)),
             variable_use=lambda: shares(VariableUse, COLUMNS),
             interactions=lambda: shares(Interactions, COLUMNS * (COLUMNS - 1) // 2),
         )
@@ -56,24 +56,24 @@ def test_rows_are_permuted_against_responses_and_their_weights(calls: list[tuple
     assert found.use is not None and found.interactions is not None
     assert found.use.shape == found.interactions.shape == (5, 3)
     assert found.columns == DESIGN.names
-    rows = {tuple(codes) for codes in np.column_stack(DESIGN.codes)}
-    for design, plan in calls:
-        assert (plan["chains"], plan["warmup"], plan["progress"]) == (2, 7, False)
+    rows = {tuple(bins) for bins in np.column_stack(DESIGN.bins)}
+    for design, settings in calls:
+        assert (settings["chains"], settings["warmup"], settings["progress"]) == (2, 7, False)
         assert design.y is DESIGN.y and design.weight is DESIGN.weight and design.offset is DESIGN.offset
-        assert {tuple(codes) for codes in np.column_stack(design.codes)} == rows
-    assert len({tuple(design.codes[0]) for design, _ in calls}) == len({plan["seed"] for _, plan in calls}) == 5
+        assert {tuple(bins) for bins in np.column_stack(design.bins)} == rows
+    assert len({tuple(design.bins[0]) for design, _ in calls}) == len({settings["seed"] for _, settings in calls}) == 5
 
 
 def test_columns_are_permuted_one_at_a_time(calls: list[tuple[bt.Design, dict[str, Any]]]) -> None:
     found = null(permute="columns", permutations=2)
     assert len(calls) == 2 * COLUMNS
-    for number, (design, plan) in enumerate(calls):
+    for number, (design, settings) in enumerate(calls):
         place = number % COLUMNS
         assert design.y is DESIGN.y
-        changed = [(ours != theirs).any() for ours, theirs in zip(design.codes, DESIGN.codes, strict=True)]
+        changed = [(ours != theirs).any() for ours, theirs in zip(design.bins, DESIGN.bins, strict=True)]
         assert changed == [column == place for column in range(COLUMNS)]
-        assert sorted(design.codes[place]) == sorted(DESIGN.codes[place])
-        drawn = np.random.default_rng(plan["seed"]).uniform(size=COLUMNS)
+        assert sorted(design.bins[place]) == sorted(DESIGN.bins[place])
+        drawn = np.random.default_rng(settings["seed"]).uniform(size=COLUMNS)
         assert found.use is not None and found.use[number // COLUMNS, place] == drawn[place]
     pairs = Interactions(DESIGN.names, np.zeros(3), np.zeros((3, 2)), 0.9)
     with pytest.raises(InputError, match="of columns"):
@@ -132,7 +132,7 @@ def test_replicates_have_the_noise_of_their_rows() -> None:
     fit = bt.sample(bt.BART(trees=5), design, **PLAN)
     drawn = nulls.replicates(fit, design, 80)
     assert drawn.shape == (80, 200)
-    noise = drawn - fit.some_draws(40).predict(fit.codes_of(design), "draws").reshape(80, 200)
+    noise = drawn - fit.some_draws(40).predict(fit.bins_of(design), "draws").reshape(80, 200)
     assert fit.sigma is not None
     # 8,000 numbers each: a standard deviation is known to 1%.
     assert noise[:, :100].std() == pytest.approx(np.sqrt(np.mean(fit.sigma**2)), rel=0.05)
@@ -148,8 +148,8 @@ def test_replicates_of_classes_are_classes() -> None:
 
 
 def test_the_additive_null_repeats() -> None:
-    plan = {"warmup": 5, "draws": 5, "chains": 2, "progress": False}
-    first, again, other = (bt.additive_null(MODEL, DESIGN, repeats=3, seed=seed, **plan) for seed in (1, 1, 2))
+    settings = {"warmup": 5, "draws": 5, "chains": 2, "progress": False}
+    first, again, other = (bt.additive_null(MODEL, DESIGN, repeats=3, seed=seed, **settings) for seed in (1, 1, 2))
     assert first.use is None and first.interactions is not None and first.interactions.shape == (3, 3)
     assert np.array_equal(first.interactions, again.interactions)
     assert not np.array_equal(first.interactions, other.interactions)
@@ -160,9 +160,9 @@ def test_the_additive_null_repeats() -> None:
 def test_a_pair_that_interacts_is_told_from_columns_that_matter() -> None:
     """All five columns matter; where their pairs are only held against permuted responses, most look large."""
     design = bt.datasets.friedman(n=200, p=5, seed=1).design()
-    plan = {"warmup": 200, "draws": 200, "chains": 2, "progress": False}
-    found = bt.sample(bt.BART(trees=20), design, seed=1, **plan).interactions()
-    null = bt.additive_null(bt.BART(trees=20), design, repeats=19, seed=1, **plan)
+    settings = {"warmup": 200, "draws": 200, "chains": 2, "progress": False}
+    found = bt.sample(bt.BART(trees=20), design, seed=1, **settings).interactions()
+    null = bt.additive_null(bt.BART(trees=20), design, repeats=19, seed=1, **settings)
     judged = found.against(null, "global_max")
     assert judged.large[judged.names.index("x1 × x2")]
     assert judged.large.sum() <= 2

@@ -302,7 +302,7 @@ def test_ctrl_c_in_the_middle_of_a_long_thin(monkeypatch: pytest.MonkeyPatch) ->
     """A second press changes nothing: what was drawn is kept."""
     design = bt.datasets.load("kyphosis").design()
     begun = bt.sample(bt.CART(), design, warmup=0, draws=1, thin=10, chains=2, seed=1, progress=False)
-    longer = dataclasses.replace(begun, plan=dataclasses.replace(begun.plan, thin=LONG))
+    longer = dataclasses.replace(begun, settings=dataclasses.replace(begun.settings, thin=LONG))
     said = []
 
     def press_again(_: object, line: str) -> None:

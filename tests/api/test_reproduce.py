@@ -248,7 +248,7 @@ def test_chains_alone_predict_as_all_do_together() -> None:
     data = runs.hold_out("K", None, np.random.default_rng(1))
     tempering = runs.WAYS["mrbayes"]
     posterior = runs.chains(bt.CART(), data.train, 2_000, 3, 1, tempering)
-    assert (posterior.chains, posterior.plan.temperatures, posterior.plan.warmup) == (3, 4, 200)
+    assert (posterior.chains, posterior.settings.temperatures, posterior.settings.warmup) == (3, 4, 200)
     assert runs.predictions(posterior, data.X).mean(axis=0) == pytest.approx(posterior.predict(data.X))
 
 

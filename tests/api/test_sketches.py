@@ -13,7 +13,7 @@ from sklearn.tree import DecisionTreeClassifier
 import baytree as bt
 from baytree import InputError
 from baytree.errors import FileError
-from baytree.trees.template import Sketch, sketch_of
+from baytree.trees.template import Template, template_of
 
 LEAF: dict[str, Any] = {"leaf": True}
 
@@ -23,7 +23,7 @@ LEAF: dict[str, Any] = {"leaf": True}
 def on(frame: dict[str, list[Any]], record: Any) -> str:
     y = [0.0, 1.5] * (len(next(iter(frame.values()))) // 2)
     design = bt.make_design(pl.DataFrame(frame, strict=False), y, task="regression")
-    return str(sketch_of(record).on(design.schema)).replace("\n", " ")
+    return str(template_of(record).on(design.schema)).replace("\n", " ")
 
 
 @pytest.mark.parametrize(
@@ -118,11 +118,11 @@ def nested(depth: int) -> dict[str, Any]:
 
 
 def test_trees_may_be_deep_but_not_without_end() -> None:
-    deep = sketch_of(nested(300))
-    assert sketch_of(str(deep)) == deep
-    assert sketch_of(json.dumps(deep.to_dict())) == deep
+    deep = template_of(nested(300))
+    assert template_of(str(deep)) == deep
+    assert template_of(json.dumps(deep.to_dict())) == deep
     assert bt.EditTree(deep).program().warnings() == []
-    for source in (nested(301), json.dumps(nested(301)), str(Sketch((deep.nodes[0], None) * 400 + (None,)))):
+    for source in (nested(301), json.dumps(nested(301)), str(Template((deep.nodes[0], None) * 400 + (None,)))):
         with pytest.raises(InputError, match="more than 300 questions deep"):
             bt.EditTree(source)
 
@@ -158,7 +158,7 @@ def test_a_drawing_by_hand() -> None:
           yes: leaf
           no: leaf
     """
-    asked = [node and tuple(node) for node in sketch_of(drawing).nodes]
+    asked = [node and tuple(node) for node in template_of(drawing).nodes]
     assert asked == [
         ("start", 12.5, None, None),
         ("Body Mass", -0.001, None, "left"),
@@ -170,4 +170,4 @@ def test_a_drawing_by_hand() -> None:
 
 def test_a_single_leaf() -> None:
     for source in ("leaf\n", "absent 0.79 (81 rows)\n", "|--- class: 0\n", LEAF, {}):
-        assert sketch_of(source).nodes == (None,)
+        assert template_of(source).nodes == (None,)

@@ -65,7 +65,7 @@ EVERY = pytest.mark.parametrize(("data", "kind"), RUNS)
 
 
 def assert_same(a: bt.BARTPosterior, b: bt.BARTPosterior) -> None:
-    for one, other in zip((a.mean, a.variance), (b.mean, b.variance), strict=True):
+    for one, other in zip((a.ensemble, a.variance_ensemble), (b.ensemble, b.variance_ensemble), strict=True):
         if one is None or other is None:
             assert one is other
             continue
@@ -114,7 +114,7 @@ def test_width_of_registers(data: str, kind: str, simd: str, monkeypatch: pytest
     """The widest that the machine has, and narrower ones; where it has none of them the two are the same."""
     few = {"chains": 1, "warmup": 10, "draws": 10} if data == "rows" else {}
     widest = draw(data, kind, **few)
-    assert data != "leaves" or widest.mean.leaves.max() > 32
+    assert data != "leaves" or widest.ensemble.leaves.max() > 32
     monkeypatch.setenv("BAYTREE_SIMD", simd)
     assert_same(widest, draw(data, kind, **few))
 
@@ -139,7 +139,7 @@ def test_save_and_load(data: str, kind: str, tmp_path: Path) -> None:
     posterior.save(tmp_path / "model.baytree")
     loaded = bt.load(tmp_path / "model.baytree")
     assert_same(posterior, loaded)
-    assert posterior.plan == loaded.plan
+    assert posterior.settings == loaded.settings
     assert_same(bt.extend(posterior, DESIGNS[data], progress=False), bt.extend(loaded, DESIGNS[data], progress=False))
 
 

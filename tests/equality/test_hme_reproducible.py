@@ -36,7 +36,7 @@ def drawn(kind: str, draws: int = 40, **options: Any) -> tuple[HMEPosterior, Lin
 
 
 def assert_same(a: HMEPosterior, b: HMEPosterior) -> None:
-    assert (a.model, a.plan, a.schema) == (b.model, b.plan, b.schema)
+    assert (a.model, a.settings, a.schema) == (b.model, b.settings, b.schema)
     for chain in range(a.chains):
         first, other = (one.part(chain, 0, one.draws) for one in (a, b))
         assert first.keys() == other.keys()

@@ -48,8 +48,8 @@ def draw(data: str, prior: str, **options: object) -> bt.BARTPosterior:
 
 
 def assert_same(a: bt.BARTPosterior, b: bt.BARTPosterior) -> None:
-    for name, array in a.mean.forest.arrays().items():
-        np.testing.assert_array_equal(array, b.mean.forest.arrays()[name], err_msg=name)
+    for name, array in a.ensemble.forest.arrays().items():
+        np.testing.assert_array_equal(array, b.ensemble.forest.arrays()[name], err_msg=name)
     for name in ("tree_index", "values"):
         np.testing.assert_array_equal(getattr(a.mean, name), getattr(b.mean, name), err_msg=name)
     for name in ("sigma", "log_likelihood"):

@@ -106,7 +106,7 @@ def test_save_and_load(task: str, proposal: str, tmp_path: Path) -> None:
     posterior.save(tmp_path / "model.baytree")
     loaded = bt.load(tmp_path / "model.baytree")
     assert_same(posterior, loaded)
-    assert posterior.plan == loaded.plan
+    assert posterior.settings == loaded.settings
     assert_same(bt.extend(posterior, DESIGNS[task], progress=False), bt.extend(loaded, DESIGNS[task], progress=False))
 
 

@@ -135,13 +135,13 @@ def leaf_paths(tree: Tree) -> Iterator[list[int]]:
 
 
 def corners(columns: Sequence[Column], box: Sequence[Side]) -> Iterator[tuple[int, ...]]:
-    """The corners of a box as codes.
+    """The corners of a box as bins.
 
     A feature without a side has all of its levels, or its smallest and largest value and a missing one.
     """
     sides = {feature: (low, high) for feature, low, high in box}
 
-    def codes(feature: int) -> list[int]:
+    def bins(feature: int) -> list[int]:
         column = columns[feature]
         everything = list(range(column.observed + column.has_missing))
         if column.kind == "categorical":
@@ -151,11 +151,11 @@ def corners(columns: Sequence[Column], box: Sequence[Side]) -> Iterator[tuple[in
         inside = [code for code in range(column.observed) if high > edges[code] and low <= edges[code + 1]]
         return sorted({inside[0], inside[-1]} | ({everything[-1]} if feature not in sides else set()))
 
-    return product(*map(codes, range(len(columns))))
+    return product(*map(bins, range(len(columns))))
 
 
 def leaf_of(columns: Sequence[Column], tree: Tree, point: Sequence[int]) -> int:
-    """Which leaf, counted from the left, a row of these codes lies in."""
+    """Which leaf, counted from the left, a row of these bins lies in."""
     rules = iter(tree)
     place = 0
 

@@ -37,17 +37,17 @@ Tree = tuple[Rule | None, ...]
 class Column:
     """Codes ``0 … observed - 1`` are observed values or levels; a missing value has the code ``observed``.
 
-    ``cuts`` are the values between the codes, which only boxes ask for.
+    ``cuts`` are the values between the bins, which only boxes ask for.
     """
 
     kind: Literal["numeric", "categorical"]
     observed: int
     has_missing: bool
-    codes: tuple[int, ...]
+    bins: tuple[int, ...]
     cuts: tuple[float, ...] = ()
 
     def __post_init__(self) -> None:
-        seen = set(self.codes)
+        seen = set(self.bins)
         assert seen <= set(range(self.observed + self.has_missing)), "a code beyond the column's own"
         assert self.has_missing == (self.observed in seen), "has_missing says whether a training row is missing"
         assert not self.cuts or (self.kind == "numeric" and len(self.cuts) == self.observed - 1)
@@ -184,7 +184,7 @@ class Choice(NamedTuple):
 
 @dataclass(frozen=True)
 class Table:
-    """Columns of codes, the response (class codes or real numbers) and the weights."""
+    """Columns of bins, the response (class bins or real numbers) and the weights."""
 
     columns: tuple[Column, ...]
     response: tuple[float, ...]
@@ -192,7 +192,7 @@ class Table:
 
     def __post_init__(self) -> None:
         rows = len(self.response)
-        assert all(len(column.codes) == rows for column in self.columns)
+        assert all(len(column.bins) == rows for column in self.columns)
         assert self.weight is None or (len(self.weight) == rows and min(self.weight) > 0)
 
     @cached_property
@@ -203,7 +203,7 @@ class Table:
     def left_rows(self) -> dict[Rule, Rows]:
         """For each rule of the table, all the rows that it sends left."""
         return {
-            rule: frozenset(row for row in self.all_rows if column.goes_left(rule, column.codes[row]))
+            rule: frozenset(row for row in self.all_rows if column.goes_left(rule, column.bins[row]))
             for feature, column in enumerate(self.columns)
             for rule in column.rules(feature)
         }

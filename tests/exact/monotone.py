@@ -21,12 +21,12 @@ from exact.spaces import REAL, Space, categorical, numeric
 Pairs = frozenset[tuple[int, int]]
 Signs = tuple[int, ...]
 
-# Cells of the integration.
+# ColumnValues of the integration.
 CELLS = 4000
 
 
 def grid(table: Table) -> NDArray[np.int64]:
-    """Every combination of codes; each column has a missing value, also where training saw none."""
+    """Every combination of bins; each column has a missing value, also where training saw none."""
     return np.array(list(product(*(range(column.observed + 1) for column in table.columns))))
 
 
@@ -34,20 +34,20 @@ def comparable(table: Table, signs: Signs) -> NDArray[np.bool_]:
     """Of each pair of points of the grid, whether a monotone function must not be larger at the first."""
     points = grid(table)
     below = np.ones((len(points), len(points)), dtype=bool)
-    for column, sign, codes in zip(table.columns, signs, points.T, strict=True):
-        known = codes < column.observed
-        first, second = codes[:, None], codes[None, :]
+    for column, sign, bins in zip(table.columns, signs, points.T, strict=True):
+        known = bins < column.observed
+        first, second = bins[:, None], bins[None, :]
         ordered = (first <= second) if sign > 0 else (first >= second)
         below &= (first == second) | (known[:, None] & known[None, :] & ordered & (sign != 0))
     return below
 
 
-def goes_left(column: Column, rule: Rule, codes: NDArray[np.int64], larger_left: bool) -> NDArray[np.bool_]:
-    missing = codes == column.observed
+def goes_left(column: Column, rule: Rule, bins: NDArray[np.int64], larger_left: bool) -> NDArray[np.bool_]:
+    missing = bins == column.observed
     if column.kind == "categorical":
-        left = (rule.subset >> codes & 1).astype(bool)
+        left = (rule.subset >> bins & 1).astype(bool)
         return left if column.has_missing else np.where(missing, larger_left, left)
-    return np.where(missing, rule.missing_left if column.has_missing else larger_left, codes <= rule.cut)
+    return np.where(missing, rule.missing_left if column.has_missing else larger_left, bins <= rule.cut)
 
 
 def leaf_of_points(table: Table, tree: Tree) -> NDArray[np.int64]:
@@ -93,7 +93,7 @@ def value_of(space: Space, rows: Rows) -> Any:
 
 
 def edges_for(values: Sequence[Any], middle: float) -> NDArray[np.float64]:
-    """Cells of which no value takes more than a small share: the edges of the integration."""
+    """ColumnValues of which no value takes more than a small share: the edges of the integration."""
     quantiles = max(CELLS // len(values), 50)
     share = (np.arange(quantiles) + 0.5) / quantiles
     return np.unique(np.concatenate([[-np.inf, middle, np.inf], *(value.ppf(share) for value in values)]))

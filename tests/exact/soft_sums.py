@@ -56,12 +56,12 @@ class SoftSums(SumSpace):
     def gate(self, rule: Rule, widths: Floats | None) -> Floats:
         """Which share of each row goes right, (points, rows)."""
         column = self.space.table.columns[rule.feature]
-        codes = np.array(column.codes)
-        hard = np.array([[float(not column.goes_left(rule, code)) for code in column.codes]])
+        bins = np.array(column.bins)
+        hard = np.array([[float(not column.goes_left(rule, code)) for code in column.bins]])
         if widths is None:
             return hard
-        distance = (codes + 0.5 - (rule.cut + 1)) / column.observed
-        return np.where(codes == column.observed, hard, expit(distance / widths[:, None]))
+        distance = (bins + 0.5 - (rule.cut + 1)) / column.observed
+        return np.where(bins == column.observed, hard, expit(distance / widths[:, None]))
 
     def points(self, bandwidths: int) -> tuple[Floats, Floats]:
         """Nodes, (points, bandwidths), and weights of an average over so many bandwidths."""

@@ -1,6 +1,6 @@
-"""Small named spaces of trees: raw values, the codes they must become, a prior and a leaf model.
+"""Small named spaces of trees: raw values, the bins they must become, a prior and a leaf model.
 
-The codes are written out by hand next to the raw values, so that a space also checks how a table is read.
+The bins are written out by hand next to the raw values, so that a space also checks how a table is read.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Raw:
-    """A column as a person would hand it in, None where missing, and the codes it must become."""
+    """A column as a person would hand it in, None where missing, and the bins it must become."""
 
     values: tuple[Any, ...]
     column: Column
@@ -57,7 +57,7 @@ class Space:
 
     @cached_property
     def table(self) -> Table:
-        """The coded table: class codes follow the sorted class names; rows of weight zero are gone."""
+        """The coded table: class bins follow the sorted class names; rows of weight zero are gone."""
         response = self.response
         if isinstance(self.leaf, Dirichlet):
             names = sorted(set(response))
@@ -67,7 +67,7 @@ class Space:
         if self.weight is None:
             return Table(columns, response)
         kept = [row for row, weight in enumerate(self.weight) if weight > 0]
-        columns = tuple(replace(column, codes=tuple(column.codes[row] for row in kept)) for column in columns)
+        columns = tuple(replace(column, bins=tuple(column.bins[row] for row in kept)) for column in columns)
         return Table(columns, tuple(response[row] for row in kept), tuple(self.weight[row] for row in kept))
 
     @cached_property
@@ -105,7 +105,7 @@ class Space:
 
     @cached_property
     def design(self) -> Design:
-        """The raw values read by baytree, with the codes that stand in this file.
+        """The raw values read by baytree, with the bins that stand in this file.
 
         Only here is baytree imported: the enumeration must not need it.
         """
@@ -128,8 +128,8 @@ class Space:
         return design
 
     def _check(self, design: Design) -> None:
-        for mine, codes, column in zip(self.table.columns, design.codes, design.columns, strict=True):
-            assert codes.tolist() == list(mine.codes)
+        for mine, bins, column in zip(self.table.columns, design.bins, design.columns, strict=True):
+            assert bins.tolist() == list(mine.bins)
             assert (column.kind == "categorical") == (mine.kind == "categorical")
             assert (column.observed, column.has_missing) == (mine.observed, mine.has_missing)
             assert not mine.cuts or column.cuts.tolist() == list(mine.cuts)
@@ -138,12 +138,12 @@ class Space:
         assert (None if weight is None else tuple(weight.tolist())) == self.table.weight
 
 
-def numeric(values: tuple[Any, ...], codes: tuple[int, ...], observed: int, cuts: tuple[float, ...] = ()) -> Raw:
-    return Raw(values, Column("numeric", observed, None in values, codes, cuts))
+def numeric(values: tuple[Any, ...], bins: tuple[int, ...], observed: int, cuts: tuple[float, ...] = ()) -> Raw:
+    return Raw(values, Column("numeric", observed, None in values, bins, cuts))
 
 
-def categorical(values: tuple[Any, ...], codes: tuple[int, ...], observed: int) -> Raw:
-    return Raw(values, Column("categorical", observed, None in values, codes))
+def categorical(values: tuple[Any, ...], bins: tuple[int, ...], observed: int) -> Raw:
+    return Raw(values, Column("categorical", observed, None in values, bins))
 
 
 REAL = NormalInverseGamma(mean=0.5, kappa=0.5, nu=3.0, scale=0.3)
@@ -261,7 +261,7 @@ WEIGHTED_REAL = Space(
     weight=(0.5, 2.0, 1.0, 1.25, 0.0, 3.0, 0.75, 1.0, 1.5),
 )
 
-# More codes than a byte holds.
+# More bins than a byte holds.
 WIDE = Space(
     "wide",
     (numeric((*range(290), *[None] * 30), (*range(290), *[290] * 30), 290),),

@@ -23,9 +23,9 @@ def normals(seed: int, rows: int, columns: int) -> Floats:
     return np.random.default_rng(seed).standard_normal((rows, columns))
 
 
-def indicators(codes: Floats) -> Floats:
+def indicators(bins: Floats) -> Floats:
     """Of every level but the first."""
-    return (codes[:, None] == np.unique(codes)[1:]).astype(float)
+    return (bins[:, None] == np.unique(bins)[1:]).astype(float)
 
 
 def plain() -> Table:
@@ -57,9 +57,9 @@ def factors() -> Table:
 def collinear() -> Table:
     """A column twice, a sum of two, a constant, and a factor one of whose indicators is a column of its own."""
     x = normals(12, 13, 2)
-    codes = np.arange(13) % 3
-    matrix = np.column_stack([x, x[:, 0], x.sum(axis=1), np.full(13, 7.0), indicators(codes), codes == 2])
-    y = x[:, 0] + 0.4 * (codes == 2) + 0.9 * normals(13, 13, 1)[:, 0]
+    bins = np.arange(13) % 3
+    matrix = np.column_stack([x, x[:, 0], x.sum(axis=1), np.full(13, 7.0), indicators(bins), bins == 2])
+    y = x[:, 0] + 0.4 * (bins == 2) + 0.9 * normals(13, 13, 1)[:, 0]
     return Table("collinear", matrix, y, (0, 1, 2, 3, 4, 5, 5, 6))
 
 
@@ -71,9 +71,9 @@ def wide() -> Table:
 
 def always() -> Table:
     """A number and a factor that are always in, the latter in the middle."""
-    codes = np.arange(16) % 3
-    x = np.column_stack([normals(16, 16, 2), indicators(codes), normals(17, 16, 2)])
-    y = 0.7 * x[:, 0] + 0.6 * x[:, 4] + 0.8 * (codes == 1) + normals(18, 16, 1)[:, 0]
+    bins = np.arange(16) % 3
+    x = np.column_stack([normals(16, 16, 2), indicators(bins), normals(17, 16, 2)])
+    y = 0.7 * x[:, 0] + 0.6 * x[:, 4] + 0.8 * (bins == 1) + normals(18, 16, 1)[:, 0]
     return Table("always", x, y, (0, 1, 2, 2, 3, 4), always=(1, 2))
 
 

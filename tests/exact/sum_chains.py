@@ -9,7 +9,7 @@ import numpy as np
 from scipy import stats
 
 import baytree as bt
-from baytree.trees.ensemble import Sums
+from baytree.trees.ensemble import Ensemble
 from baytree.trees.forest import Forest, forest_to_lists, rules_of
 from exact.agreement import Disagreement, assert_agrees, assert_means_agree
 from exact.chains import native_prior
@@ -69,7 +69,7 @@ def run(
     if post.concentration is not None:
         share = post.concentration / (post.concentration + len(tuples.space.raw))
         weights = np.concatenate([np.exp(post.log_weights), share[..., None]], axis=-1)
-    found = read(tuples, post.mean, post.sigma, weights)
+    found = read(tuples, post.ensemble, post.sigma, weights)
     np.testing.assert_allclose(post.log_likelihood, log_likelihood(tuples, found), rtol=0, atol=1e-3)
     return found
 
@@ -88,7 +88,7 @@ def run_from(sums: SumSpace, moves: Moves, power: float, start: Tree, *, thin: i
     stored = np.cumsum([0, *(len(part["begin"]) for part in parts[:-1])])
     tree_index = [part["tree"].reshape(draws, 1) + first for part, first in zip(parts, stored, strict=True)]
     values = np.concatenate([part["value"] for part in parts])
-    taken = Sums(Forest.concatenate(parts), np.stack(tree_index), values)
+    taken = Ensemble(Forest.concatenate(parts), np.stack(tree_index), values)
     return read(sums, taken, np.stack([part["sigma"] for part in parts]))
 
 
@@ -114,7 +114,7 @@ def utilities_of(space: UtilitySpace, draws: Draws) -> Floats:
     return np.moveaxis(sums, 2, 3) + space.centre + offset[:, None]
 
 
-def read(tuples: Tuples, sums: Sums, sigma: Floats | None, weights: Floats | None = None) -> Draws:
+def read(tuples: Tuples, sums: Ensemble, sigma: Floats | None, weights: Floats | None = None) -> Draws:
     """The draws as the enumeration has them."""
     trees = positions_of(tuples.space, sums.forest)[sums.tree_index]
     at_rows = sums.values[sums.first[..., None] + tuples.leaf_of[trees]].astype(np.float64)

@@ -24,7 +24,7 @@ class Column(NamedTuple):
     has_missing: bool
 
 
-# Of every kind: bytes with and without missing values, with codes that just fit and just do not, two bytes, levels.
+# Of every kind: bytes with and without missing values, with bins that just fit and just do not, two bytes, levels.
 COLUMNS = (
     Column(False, 5, False),
     Column(False, 255, True),
@@ -48,9 +48,9 @@ def native(columns: Sequence[Column]) -> _core.Design:
 
 def random_codes(columns: Sequence[Column], rows: int, generator: np.random.Generator) -> NDArray[np.uint32]:
     """Codes of all values, of missing ones too, also where training saw none."""
-    codes = [generator.integers(0, column.observed + 1, rows) for column in columns]
+    bins = [generator.integers(0, column.observed + 1, rows) for column in columns]
     missing = generator.random((rows, len(columns))) < 0.2
-    return np.where(missing, [column.observed for column in columns], np.transpose(codes)).astype(np.uint32)
+    return np.where(missing, [column.observed for column in columns], np.transpose(bins)).astype(np.uint32)
 
 
 def random_rule(columns: Sequence[Column], generator: np.random.Generator) -> Rule:
@@ -161,12 +161,12 @@ def ends(rules: Sequence[Rule | None]) -> list[int]:
     return end
 
 
-def leaves_of(columns: Sequence[Column], forest: Forest, tree: int, codes: NDArray[np.uint32]) -> NDArray[np.int64]:
+def leaves_of(columns: Sequence[Column], forest: Forest, tree: int, bins: NDArray[np.uint32]) -> NDArray[np.int64]:
     """The leaf of each row, found by walking."""
     rules, rows = rules_of(forest, tree), forest.rows[forest.nodes(tree)]
     end = ends(rules)
-    leaf = np.empty(len(codes), dtype=np.int64)
-    for i, row in enumerate(codes.tolist()):
+    leaf = np.empty(len(bins), dtype=np.int64)
+    for i, row in enumerate(bins.tolist()):
         node = 0
         while (rule := rules[node]) is not None:
             left, right = node + 1, end[node + 1]
@@ -176,17 +176,17 @@ def leaves_of(columns: Sequence[Column], forest: Forest, tree: int, codes: NDArr
     return leaf
 
 
-def sums_by_walking(sums: RandomSums, codes: NDArray[np.uint32]) -> NDArray[np.float32]:
+def sums_by_walking(sums: RandomSums, bins: NDArray[np.uint32]) -> NDArray[np.float32]:
     """The sums of every draw and output, shape (draws, outputs, rows)."""
-    leaf = [leaves_of(sums.columns, sums.forest, tree, codes) for tree in range(len(sums.forest))]
-    out = np.zeros((len(sums.tree_index), sums.outputs, len(codes)), dtype=np.float32)
+    leaf = [leaves_of(sums.columns, sums.forest, tree, bins) for tree in range(len(sums.forest))]
+    out = np.zeros((len(sums.tree_index), sums.outputs, len(bins)), dtype=np.float32)
     for draw, output, tree, values, _ in sums.trees():
         out[draw, output] += sums.values[values][leaf[tree]]
     return out
 
 
 def right_shares(
-    sums: RandomSums, tree: int, codes: Sequence[int], bandwidths: NDArray[np.float32] | None
+    sums: RandomSums, tree: int, bins: Sequence[int], bandwidths: NDArray[np.float32] | None
 ) -> list[float]:
     """Which share of a row goes right at each node of a tree: by the rule, or by its gate given bandwidths."""
     rules, rows = rules_of(sums.forest, tree), sums.forest.rows[sums.forest.nodes(tree)]
@@ -196,7 +196,7 @@ def right_shares(
         if rule is None:
             shares.append(0.0)
             continue
-        column, code = sums.columns[rule.feature], codes[rule.feature]
+        column, code = sums.columns[rule.feature], bins[rule.feature]
         share = float(goes_right(column, rule, code, rows[node + 1], rows[end[node + 1]]))
         asks_missing = rule.cut == column.observed - 1
         if bandwidths is not None and code < column.observed and not column.categorical and not asks_missing:
@@ -225,32 +225,32 @@ def known_value(
     return value(0)
 
 
-def soft_sums_by_walking(sums: RandomSums, codes: NDArray[np.uint32]) -> NDArray[np.float64]:
+def soft_sums_by_walking(sums: RandomSums, bins: NDArray[np.uint32]) -> NDArray[np.float64]:
     """The sums of every draw and output where rules are soft, shape (draws, outputs, rows)."""
     assert sums.bandwidths is not None
-    out = np.zeros((len(sums.tree_index), sums.outputs, len(codes)))
+    out = np.zeros((len(sums.tree_index), sums.outputs, len(bins)))
     every = range(len(sums.columns))
     for draw, output, tree, values, bandwidths in sums.trees():
-        for i, row in enumerate(codes.tolist()):
+        for i, row in enumerate(bins.tolist()):
             shares = right_shares(sums, tree, row, sums.bandwidths[bandwidths])
             out[draw, output, i] += known_value(sums, tree, sums.values[values], shares, every)
     return out
 
 
-def shapley_by_subsets(sums: RandomSums, codes: NDArray[np.uint32]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def shapley_by_subsets(sums: RandomSums, bins: NDArray[np.uint32]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Shapley values from their definition, over all subsets of all columns, and what is expected of an unknown row.
 
     Shapes (draws, outputs, rows, columns) and (draws, outputs).
     """
     columns = range(len(sums.columns))
     subsets = [frozenset(subset) for size in range(len(columns) + 1) for subset in combinations(columns, size)]
-    out = np.zeros((len(sums.tree_index), sums.outputs, len(codes), len(columns)))
+    out = np.zeros((len(sums.tree_index), sums.outputs, len(bins), len(columns)))
     expected = np.zeros(out.shape[:2])
     for draw, output, tree, at, widths in sums.trees():
         values = sums.values[at]
         bandwidths = None if sums.bandwidths is None else sums.bandwidths[widths]
         expected[draw, output] += known_value(sums, tree, values, [], ())
-        for i, row in enumerate(codes.tolist()):
+        for i, row in enumerate(bins.tolist()):
             shares = right_shares(sums, tree, row, bandwidths)
             worth = {known: known_value(sums, tree, values, shares, known) for known in subsets}
             for column in columns:

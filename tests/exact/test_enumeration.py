@@ -22,8 +22,8 @@ from exact.enumeration import (
 from exact.spaces import SPACES, Space
 
 
-def numeric(*codes: int) -> Column:
-    return Column("numeric", max(codes) + 1, False, codes)
+def numeric(*bins: int) -> Column:
+    return Column("numeric", max(bins) + 1, False, bins)
 
 
 @pytest.mark.parametrize("space", SPACES, ids=lambda space: space.name)
@@ -86,7 +86,7 @@ def test_rules_of_a_column() -> None:
 
 
 def test_rules_that_divide_alike_are_all_counted() -> None:
-    """At a node that holds the codes 0 and 3 only, three cuts divide alike and are three rules."""
+    """At a node that holds the bins 0 and 3 only, three cuts divide alike and are three rules."""
     table = Table((numeric(0, 3, 1, 2), numeric(0, 1, 2, 2)), (0.0, 0.0, 1.0, 1.0))
     ways = choices(table, GrowTree(0.5, 1.0, 1, "variable"), frozenset({0, 1}))
     assert [way.rule.cut for way in ways] == [0, 1, 2, 0]

@@ -60,8 +60,8 @@ def log_evidence(sums: SumSpace, spread: float, power: float) -> Floats:
 def draw(sums: SumSpace, power: float) -> bt.BARTPosterior:
     moves = "auto" if isinstance(sums, SoftSums) else {"birth_death": 1, "change": 1}
     bart = replace(model(sums, moves, power), k="learned")
-    plan = {"warmup": 500, "draws": 6000, "thin": 15, "chains": 4, "seed": 1, "progress": False}
-    return bt.sample(bart, design_of(sums), **plan)
+    settings = {"warmup": 500, "draws": 6000, "thin": 15, "chains": 4, "seed": 1, "progress": False}
+    return bt.sample(bart, design_of(sums), **settings)
 
 
 def check(sums: SumSpace, post: bt.BARTPosterior, prior: HalfCauchy, power: float) -> None:
@@ -72,7 +72,7 @@ def check(sums: SumSpace, post: bt.BARTPosterior, prior: HalfCauchy, power: floa
     joint = np.exp(log_joint - log_joint.max())
     joint /= joint.sum()
     below = np.concatenate([np.zeros((len(joint), 1)), np.cumsum(joint, axis=1)], axis=1) / joint.sum(1, keepdims=True)
-    states = sums.state(positions_of(sums.space, post.mean.forest)[post.mean.tree_index])
+    states = sums.state(positions_of(sums.space, post.ensemble.forest)[post.ensemble.tree_index])
     assert post.leaf_sd is not None
     place = np.clip((np.log(post.leaf_sd) - grid[0]) / (grid[1] - grid[0]) + 0.5, 0, len(grid) - 1e-9)
     cell = place.astype(np.int64)

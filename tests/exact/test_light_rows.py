@@ -27,7 +27,7 @@ def draws() -> tuple[np.ndarray, np.ndarray, bt.BART]:
     design = bt.make_design(~LEFT[:, None], Y, task="regression", sample_weight=WEIGHT)
     model = bt.BART(trees=1, sigma=SIGMA, nu=float("inf"), prior=bt.GrowTree(ALPHA, 2.0, 1))
     post = bt.sample(model, design, warmup=100, draws=10_000, chains=4, seed=1, progress=False)
-    return post.mean.leaves[..., 0] - 1, post.predict(np.array([[False]]), "draws")[..., 0], post.model
+    return post.ensemble.leaves[..., 0] - 1, post.predict(np.array([[False]]), "draws")[..., 0], post.model
 
 
 def check(split: np.ndarray, fits: np.ndarray, model: bt.BART, moved: float = 0.0) -> None:

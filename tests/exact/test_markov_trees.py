@@ -13,7 +13,7 @@ from baytree.hmdt.initialisation import from_stretches, with_memory
 from baytree.hmdt.mean_field import MeanField, projected_filter
 from baytree.hmdt.sequences import Sequences
 from baytree.hmdt.tree import MarkovTree, best_path, filtered, smoothed
-from baytree.hme import em, start
+from baytree.hme import em, splits
 from baytree.hme.experts import Gaussian
 from exact.markov_sums import Listed, listed
 
@@ -161,7 +161,7 @@ def test_rows_that_were_not_seen_are_summed_out() -> None:
 
 def test_without_memory_it_is_a_mixture_of_experts() -> None:
     sequences = sequences_of((40, 25), missing=False)
-    soft = start.random_tree(
+    soft = splits.random_tree(
         "linear", sequences.X, sequences.Y, np.ones(sequences.rows), 2, 2, np.random.default_rng(3)
     )
     gates = np.concatenate(soft.gates)
@@ -204,7 +204,7 @@ def beginning(family: str, depth: int = 2, branching: int = 2) -> tuple[MarkovTr
     generator = np.random.default_rng(5)
     sequences = replace(sequences, Y=outputs(family, sequences.rows, generator))
     weight = sequences.seen.astype(float)
-    soft = start.random_tree(family, sequences.X, sequences.Y, weight, depth, branching, generator)
+    soft = splits.random_tree(family, sequences.X, sequences.Y, weight, depth, branching, generator)
     return with_memory(soft), sequences
 
 
@@ -335,6 +335,6 @@ def test_em_finds_the_tree_that_made_the_rows() -> None:
     average = np.array([[0.0, 1.0]])
     kept = np.exp(tree.log_transitions(average, np.zeros(1, dtype=bool)))[0, 0].diagonal()
     np.testing.assert_allclose(kept, stay, atol=4 * np.sqrt(stay * (1 - stay) / (rows / 2)))
-    soft = start.random_tree("linear", X, Y, np.ones(rows), 1, 2, generator)
+    soft = splits.random_tree("linear", X, Y, np.ones(rows), 1, 2, generator)
     plain = em.fit(soft, X, Y, np.ones(rows), em.Settings(ridge=0.01, epochs=200)).tree
     assert smoothed(tree, sequences).log_likelihood[0] > float(plain.log_likelihood(X, Y).sum()) + 300

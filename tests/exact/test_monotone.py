@@ -176,7 +176,7 @@ def test_saboteur_of_programs_is_caught(kernel: str) -> None:
 # ---- the reference --------------------------------------------------------------------------------------------------
 
 
-def cells_of(*values: object) -> list[NDArray[np.float64]]:
+def column_values(*values: object) -> list[NDArray[np.float64]]:
     edges = edges_for(values, 0.0)
     return [np.diff(value.cdf(edges)) for value in values]
 
@@ -184,11 +184,11 @@ def cells_of(*values: object) -> list[NDArray[np.float64]]:
 def test_two_and_three_values_by_quadrature() -> None:
     a, b, c = stats.beta(2.0, 3.5), stats.beta(0.6, 0.9), stats.beta(4.0, 4.0)
     two = quad(lambda t: a.cdf(t) * b.pdf(t), 0, 1)[0]
-    assert in_order(cells_of(a, b), frozenset({(0, 1)})) == pytest.approx(two, abs=1e-6)
+    assert in_order(column_values(a, b), frozenset({(0, 1)})) == pytest.approx(two, abs=1e-6)
     chain = quad(lambda t: a.cdf(t) * b.pdf(t) * c.sf(t), 0, 1)[0]
-    assert in_order(cells_of(a, b, c), frozenset({(0, 1), (1, 2)})) == pytest.approx(chain, abs=1e-6)
+    assert in_order(column_values(a, b, c), frozenset({(0, 1), (1, 2)})) == pytest.approx(chain, abs=1e-6)
     fork = quad(lambda t: a.pdf(t) * b.sf(t) * c.sf(t), 0, 1)[0]
-    assert in_order(cells_of(a, b, c), frozenset({(0, 1), (0, 2)})) == pytest.approx(fork, abs=1e-6)
+    assert in_order(column_values(a, b, c), frozenset({(0, 1), (0, 2)})) == pytest.approx(fork, abs=1e-6)
 
 
 def test_a_square_by_quadrature() -> None:
@@ -200,14 +200,14 @@ def test_a_square_by_quadrature() -> None:
     density = a.pdf(low) * d.pdf(high) * (b.cdf(high) - b.cdf(low)) * (c.cdf(high) - c.cdf(low))
     exact = (weight[:, None] * weight[None, :] / 4 * (1 - low) * density).sum()
     pairs = frozenset({(0, 1), (0, 2), (1, 3), (2, 3), (0, 3)})
-    assert in_order(cells_of(a, b, c, d), pairs) == pytest.approx(exact, abs=1e-5)
+    assert in_order(column_values(a, b, c, d), pairs) == pytest.approx(exact, abs=1e-5)
 
 
 def test_alike_values_come_in_any_order() -> None:
     value = stats.t(2.5)
     chain = frozenset((i, j) for i in range(4) for j in range(i + 1, 4))
-    assert in_order(cells_of(*[value] * 4), chain) == pytest.approx(1 / math.factorial(4), abs=1e-5)
-    assert in_order(cells_of(*[value] * 4), frozenset()) == pytest.approx(1, abs=1e-5)
+    assert in_order(column_values(*[value] * 4), chain) == pytest.approx(1 / math.factorial(4), abs=1e-5)
+    assert in_order(column_values(*[value] * 4), frozenset()) == pytest.approx(1, abs=1e-5)
 
 
 def test_order_by_hand() -> None:

@@ -54,7 +54,7 @@ def agrees(
     program = Program(text, semantics=semantics) if text else growtree(tuples.space, semantics)
     bart = replace(model(tuples, "auto", power), prior=program, moves=moves)
     post = bt.sample(bart, design_of(tuples), **RUN)
-    check(tuples, read(tuples, post.mean, post.sigma), power)
+    check(tuples, read(tuples, post.ensemble, post.sigma), power)
 
 
 @POWERS
@@ -134,8 +134,8 @@ def monotone_agrees(monotone: MonotoneSpace, moves: str, power: float) -> None:
     program = growtree(space, "backtrack") & bt.Monotone(**monotone.by_name)
     bart = replace(model(sums, "auto", power), prior=program, moves=moves)
     post = bt.sample(bart, space.design, **(RUN | {"thin": 31}))
-    first = post.mean.values[post.mean.first[..., 0]] + sums.centre
-    states = 2 * positions_of(space, post.mean.forest)[post.mean.tree_index[..., 0]] + (first > monotone.middle)
+    first = post.ensemble.values[post.ensemble.first[..., 0]] + sums.centre
+    states = 2 * positions_of(space, post.ensemble.forest)[post.ensemble.tree_index[..., 0]] + (first > monotone.middle)
     assert_agrees(states, monotone.target(power), monotone.groupings)
 
 

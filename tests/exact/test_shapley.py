@@ -11,10 +11,10 @@ from exact.sums import COLUMNS, Column, RandomSums, random_codes, random_sums, s
 FIVE = (COLUMNS[0], COLUMNS[1], COLUMNS[3], COLUMNS[4], COLUMNS[6])
 
 
-def shapley(sums: RandomSums, codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    values, expected = sums.predictor().shapley(codes, sums.draws)
+def shapley(sums: RandomSums, bins: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    values, expected = sums.predictor().shapley(bins, sums.draws)
     shape = (len(sums.tree_index), sums.outputs)
-    return values.reshape(*shape, len(codes), len(sums.columns)), expected.reshape(shape)
+    return values.reshape(*shape, len(bins), len(sums.columns)), expected.reshape(shape)
 
 
 @pytest.mark.parametrize("soft", [False, True], ids=["hard", "soft"])
@@ -22,9 +22,9 @@ def shapley(sums: RandomSums, codes: np.ndarray) -> tuple[np.ndarray, np.ndarray
 def test_the_definition(leaves: list[int], soft: bool) -> None:
     generator = np.random.default_rng(sum(leaves))
     sums = random_sums(leaves, 2, generator, columns=FIVE, soft=soft)
-    codes = random_codes(FIVE, 4, generator)
-    values, expected = shapley_by_subsets(sums, codes)
-    found, found_expected = shapley(sums, codes)
+    bins = random_codes(FIVE, 4, generator)
+    values, expected = shapley_by_subsets(sums, bins)
+    found, found_expected = shapley(sums, bins)
     # Gates are in single precision, all else in double.
     tolerance = 1e-5 if soft else 1e-12
     assert np.abs(found - values).max() < tolerance
@@ -34,9 +34,9 @@ def test_the_definition(leaves: list[int], soft: bool) -> None:
 def test_several_outputs() -> None:
     generator = np.random.default_rng(1)
     sums = random_sums([2, 3, 3, 2], 3, generator, columns=FIVE, outputs=2)
-    codes = random_codes(FIVE, 3, generator)
-    values, expected = shapley_by_subsets(sums, codes)
-    found, found_expected = shapley(sums, codes)
+    bins = random_codes(FIVE, 3, generator)
+    values, expected = shapley_by_subsets(sums, bins)
+    found, found_expected = shapley(sums, bins)
     assert np.allclose(found, values, rtol=0, atol=1e-12)
     assert np.allclose(found_expected, expected, rtol=0, atol=1e-12)
 
@@ -47,9 +47,9 @@ def test_they_add_up_to_the_prediction(leaves: int) -> None:
     generator = np.random.default_rng(leaves)
     columns = [Column(False, 50, False)] * 60
     sums = random_sums([leaves] * 2, 2, generator, columns=columns)
-    codes = random_codes(columns, 300, generator)
-    values, expected = shapley(sums, codes)
-    assert np.allclose(values.sum(axis=-1) + expected[..., None], sums_by_walking(sums, codes), rtol=0, atol=1e-10)
+    bins = random_codes(columns, 300, generator)
+    values, expected = shapley(sums, bins)
+    assert np.allclose(values.sum(axis=-1) + expected[..., None], sums_by_walking(sums, bins), rtol=0, atol=1e-10)
     never_asked = ~sums.forest.asks(60).any(axis=0)
     assert not values[..., never_asked].any()
 
@@ -67,9 +67,9 @@ def test_a_path_of_all_columns() -> None:
     )
     forest.feature[1::2] = -1
     sums = dataclasses.replace(sums, forest=forest)
-    codes = (generator.random((50, 254)) < 0.98).astype(np.uint32)
-    values, expected = shapley(sums, codes)
-    assert np.allclose(values.sum(axis=-1) + expected[..., None], sums_by_walking(sums, codes), rtol=0, atol=1e-10)
+    bins = (generator.random((50, 254)) < 0.98).astype(np.uint32)
+    values, expected = shapley(sums, bins)
+    assert np.allclose(values.sum(axis=-1) + expected[..., None], sums_by_walking(sums, bins), rtol=0, atol=1e-10)
 
 
 def test_nodes_without_training_rows() -> None:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import baytree as bt
-from baytree.hme import em, sem, start
+from baytree.hme import em, sem, splits
 from baytree.hme.complete import blocks, information_of, slope_of, tree_at, vector_of
 from baytree.hme.experts import Constant
 from baytree.hme.soft_tree import SoftTree, responsibilities
@@ -23,7 +23,7 @@ RIDGE = 0.5
 
 def case(family: str, depth: int, branching: int, rows: int = 120) -> tuple[SoftTree, sem.Problem]:
     X, Y, weight = rows_of(family, rows)
-    tree = start.random_tree(family, X, Y, weight, depth, branching, np.random.default_rng(1))
+    tree = splits.random_tree(family, X, Y, weight, depth, branching, np.random.default_rng(1))
     return tree, sem.Problem(X, Y, weight, RIDGE)
 
 
@@ -131,7 +131,7 @@ def test_draws_have_the_covariance() -> None:
 def test_error_bars_of_predictions() -> None:
     """Where rows are many the draws' spread is that of the delta method."""
     X, Y, weight = rows_of("linear", 2000)
-    tree = start.random_tree("linear", X, Y, weight, 1, 2, np.random.default_rng(1))
+    tree = splits.random_tree("linear", X, Y, weight, 1, 2, np.random.default_rng(1))
     problem = sem.Problem(X, Y, weight, RIDGE)
     bars = sem.error_bars(sem.to_mode(tree, problem), problem)
     new = X[:20]
@@ -201,7 +201,7 @@ def test_what_the_rows_do_not_determine() -> None:
     with pytest.raises(bt.InputError, match=r"not positive definite.* raise ridge or choose a smaller depth"):
         sem.error_bars(alike, problem)
     empty = sem.Problem(np.column_stack([np.zeros(len(problem.X)), problem.X]), problem.Y, problem.weight, 0.0)
-    wide = start.random_tree("constant", empty.X, empty.Y, empty.weight, 1, 2, np.random.default_rng(0))
+    wide = splits.random_tree("constant", empty.X, empty.Y, empty.weight, 1, 2, np.random.default_rng(0))
     with pytest.raises(bt.InputError, match="not positive definite"):
         sem.error_bars(wide, empty)
 

@@ -44,18 +44,18 @@ def name(value: object) -> str:
 
 def draw(sums: SoftSums, moves: Moves, power: float, draws: int = 4000) -> bt.BARTPosterior:
     thin = 30 if sums.weights is not None or "change" not in moves else 15
-    plan = {"warmup": 500, "draws": draws, "thin": thin, "chains": 4, "seed": 1, "progress": False}
-    return bt.sample(model(sums, moves, power), sums.space.design, **plan)
+    settings = {"warmup": 500, "draws": draws, "thin": thin, "chains": 4, "seed": 1, "progress": False}
+    return bt.sample(model(sums, moves, power), sums.space.design, **settings)
 
 
 def check(sums: SoftSums, post: bt.BARTPosterior, power: float) -> None:
     """Compare draws with their exact distribution."""
-    states = sums.state(positions_of(sums.space, post.mean.forest)[post.mean.tree_index])
+    states = sums.state(positions_of(sums.space, post.ensemble.forest)[post.ensemble.tree_index])
     assert_agrees(states, sums.target(power), sums.groupings)
-    fits = post.some_draws(None).predict(post.codes_of(sums.space.design), "draws") - sums.centre
-    bandwidths, widths = post.mean.bandwidths, np.float32(sums.bandwidth)
+    fits = post.some_draws(None).predict(post.bins_of(sums.space.design), "draws") - sums.centre
+    bandwidths, widths = post.ensemble.bandwidths, np.float32(sums.bandwidth)
     assert bandwidths is not None
-    splits = (post.mean.leaves - 1).sum(axis=2)
+    splits = (post.ensemble.leaves - 1).sum(axis=2)
     ends = splits.cumsum().reshape(splits.shape)
     series = [fits, fits**2]
     for one in (bandwidths, np.where(bandwidths > 0, np.exp(-bandwidths / widths), 0)):

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from baytree.hme import em, numeric, online, start
+from baytree.hme import em, numeric, online, splits
 from baytree.hme.experts import Classes, Experts, Gamma, Gaussian, Poisson
 from baytree.hme.logit import fit_least_squares, fit_newton, gradient, negative_hessian, objective
 from baytree.hme.numeric import log_gamma
@@ -34,7 +34,7 @@ def problem(family: str, rows: int = 60, seed: int = 0) -> tuple[np.ndarray, np.
 
 def tree_of(family: str, depth: int = 2, branching: int = 2) -> tuple[SoftTree, np.ndarray, np.ndarray, np.ndarray]:
     X, Y, weight = problem(family)
-    return start.random_tree(family, X, Y, weight, depth, branching, np.random.default_rng(1)), X, Y, weight
+    return splits.random_tree(family, X, Y, weight, depth, branching, np.random.default_rng(1)), X, Y, weight
 
 
 # ---- derivatives ----------------------------------------------------------------------------------------------------
@@ -219,7 +219,7 @@ def test_em_finds_the_tree_that_made_the_rows() -> None:
     )
     leaf = (generator.random(3000) > np.exp(truth.log_paths(X)[0])).astype(int)
     Y = truth.experts.means(X)[leaf, np.arange(3000)] + 0.2 * generator.normal(size=(3000, 1))
-    begin = start.random_tree("linear", X, Y, np.ones(3000), 1, 2, generator)
+    begin = splits.random_tree("linear", X, Y, np.ones(3000), 1, 2, generator)
     for algorithm in ("em", "em2"):
         fitted = em.fit(begin, X, Y, np.ones(3000), em.Settings(algorithm, ridge=0.0, epochs=200, tolerance=1e-7)).tree
         gate, coefficients = fitted.gates[0][0, 0], fitted.experts.coefficients
@@ -254,7 +254,7 @@ def test_held_out_rows_choose_the_epoch() -> None:
 
 def test_growing_changes_nothing_at_first() -> None:
     tree, X, Y, weight = tree_of("linear", depth=1)
-    taller = start.grown(tree, np.random.default_rng(0))
+    taller = splits.grown(tree, np.random.default_rng(0))
     assert (taller.depth, taller.leaves) == (2, 4)
     np.testing.assert_allclose(taller.log_likelihood(X, Y), tree.log_likelihood(X, Y))
     settings = em.Settings(epochs=20)
@@ -266,9 +266,9 @@ def test_a_hard_tree_becomes_soft() -> None:
 
     X, Y, weight = problem("constant", rows=300)
     hard = DecisionTreeRegressor(max_depth=2, random_state=0).fit(X[:, :-1], Y)
-    splits = start.splits_of(hard, 3)
-    assert [len(level) for level in splits] == [1, 2, 4] and splits[2] == [None] * 4
-    soft = start.tree_from_splits("constant", X, Y, weight, splits[:2])
+    levels = splits.splits_of(hard, 3)
+    assert [len(level) for level in levels] == [1, 2, 4] and levels[2] == [None] * 4
+    soft = splits.tree_from_splits("constant", X, Y, weight, levels[:2])
     column, cut = splits[0][0]
     share = np.exp(soft.log_gates(X)[0][0, :, 0])
     np.testing.assert_array_equal(share > 0.5, X[:, column] < cut)
@@ -283,8 +283,10 @@ def test_any_array_of_the_standard(family: str) -> None:
     """The same code on arrays that have nothing but what the array API promises."""
     xp = pytest.importorskip("array_api_strict")
     X, Y, weight = problem(family)
-    plain = start.random_tree(family, X, Y, weight, 2, 2, np.random.default_rng(1))
-    strict = start.random_tree(family, xp.asarray(X), xp.asarray(Y), xp.asarray(weight), 2, 2, np.random.default_rng(1))
+    plain = splits.random_tree(family, X, Y, weight, 2, 2, np.random.default_rng(1))
+    strict = splits.random_tree(
+        family, xp.asarray(X), xp.asarray(Y), xp.asarray(weight), 2, 2, np.random.default_rng(1)
+    )
     settings = em.Settings(epochs=3)
     here = em.fit(plain, X, Y, weight, settings)
     there = em.fit(strict, xp.asarray(X), xp.asarray(Y), xp.asarray(weight), settings)
@@ -332,7 +334,7 @@ def test_rows_one_by_one_come_to_what_all_at_once_do() -> None:
     rows = 4000
     X = np.column_stack([generator.uniform(-2, 2, size=(rows, 1)), np.ones(rows)])
     Y = np.where(X[:, :1] > 0, 2 * X[:, :1], -X[:, :1]) + 0.1 * generator.normal(size=(rows, 1))
-    begin = start.random_tree("linear", X[:200], Y[:200], np.ones(200), 1, 2, generator)
+    begin = splits.random_tree("linear", X[:200], Y[:200], np.ones(200), 1, 2, generator)
     batch = em.fit(begin, X, Y, np.ones(rows), em.Settings(epochs=50)).tree
     tree, state = begin, online.first_state(begin)
     for row in range(rows):
@@ -363,7 +365,7 @@ def information(family: str, X: np.ndarray, Y: np.ndarray, weight: np.ndarray, a
 def test_rows_one_by_one_add_up_to_the_information(family: str) -> None:
     X, Y, weight = problem(family)
     Y = Y[:, :1] if family == "linear" else Y
-    tree = start.random_tree(family, X, Y, weight, 0, 2, np.random.default_rng(0))
+    tree = splits.random_tree(family, X, Y, weight, 0, 2, np.random.default_rng(0))
     state = online.first_state(tree)
     at = []
     for x, y, w in zip(X, Y, weight, strict=True):
@@ -377,7 +379,7 @@ def test_rows_one_by_one_add_up_to_the_information(family: str) -> None:
 
 def test_linear_experts_one_by_one_are_ridge_regression() -> None:
     X, Y, weight = problem("linear")
-    begin = start.random_tree("linear", X, Y, weight, 0, 2, np.random.default_rng(0))
+    begin = splits.random_tree("linear", X, Y, weight, 0, 2, np.random.default_rng(0))
     zero = replace(begin.experts, coefficients=np.zeros_like(begin.experts.coefficients))
     tree = SoftTree((), zero)
     state = online.first_state(tree)
@@ -401,7 +403,7 @@ def test_other_experts_one_by_one_come_to_the_batch_fit(family: str) -> None:
         "gamma": lambda: generator.exponential(np.exp(predictor))[:, None],
     }
     Y, weight = outputs[family](), np.ones(len(X))
-    begin = start.random_tree(family, X, Y, weight, 0, 2, np.random.default_rng(0))
+    begin = splits.random_tree(family, X, Y, weight, 0, 2, np.random.default_rng(0))
     batch = em.fit(begin, X, Y, weight, em.Settings(ridge=1.0, epochs=30, tolerance=0)).tree.experts.coefficients
     tree = SoftTree((), replace(begin.experts, coefficients=np.zeros_like(begin.experts.coefficients)))
     state = online.first_state(tree)

@@ -10,7 +10,7 @@ import pytest
 from scipy import special, stats
 
 import baytree as bt
-from baytree.hme import logit_factors, start, variational
+from baytree.hme import logit_factors, splits, variational
 from baytree.hme.factors import Lines, Prior
 from baytree.hme.logit import log_probabilities
 from baytree.hme.logit_factors import Logits
@@ -26,7 +26,7 @@ PRIOR = Prior()
 
 def begun(family: str, depth: int, branching: int, rows: int = 80, seed: int = 0) -> tuple[SoftTree, tuple]:
     given = problem(family, rows, seed)
-    return start.random_tree(family, *given, depth, branching, np.random.default_rng(seed)), given
+    return splits.random_tree(family, *given, depth, branching, np.random.default_rng(seed)), given
 
 
 def falls(bound: tuple[float, ...]) -> bool:
@@ -83,7 +83,7 @@ def log_marginal(y: np.ndarray, X: np.ndarray) -> float:
 def test_one_expert_has_the_exact_evidence(family: str) -> None:
     X, Y, _ = problem(family, 40)
     copies = np.random.default_rng(0).integers(1, 4, 40)
-    tree = start.random_tree(family, X, Y, copies.astype(float), 0, 2, np.random.default_rng(0))
+    tree = splits.random_tree(family, X, Y, copies.astype(float), 0, 2, np.random.default_rng(0))
     found = fit(tree, X, Y, copies.astype(float), Settings())
     seen = np.repeat(X if family == "linear" else X[:, -1:], copies, axis=0)
     exact = sum(log_marginal(y, seen) for y in np.repeat(Y, copies, axis=0).T)
@@ -139,8 +139,10 @@ def test_the_bound_is_below_the_evidence(branching: int, columns: int, gap: floa
     _, joint, _ = enumerated(X, Y[:, 0], branching, 60 if branching == 2 else 24)
     evidence = float(special.logsumexp(joint))
     settings, weight = Settings(epochs=500, tolerance=1e-9, prune=False), np.ones(len(Y))
-    beginnings = [start.random_tree("constant", X, Y, weight, 1, branching, np.random.default_rng(s)) for s in range(5)]
-    best = max((fit(begin, X, Y, weight, settings) for begin in beginnings), key=lambda found: found.bound[-1])
+    initial_trees = [
+        splits.random_tree("constant", X, Y, weight, 1, branching, np.random.default_rng(s)) for s in range(5)
+    ]
+    best = max((fit(begin, X, Y, weight, settings) for begin in initial_trees), key=lambda found: found.bound[-1])
     assert best.bound[-1] < evidence
     assert evidence - np.log(special.factorial(branching)) - best.bound[-1] < gap
     assert best.bound[-1] + best.field.divergence(PRIOR) > evidence  # the saboteur: no divergence
@@ -154,7 +156,7 @@ def test_the_bound_of_experts_for_classes(classes: int, columns: int, gap: float
     points, weights = gate_points(columns, classes - 1, 80 if columns == 2 else 40)
     each = np.einsum("gnk,nk->g", log_probabilities(X, points), Y)
     evidence = float(special.logsumexp(each + np.log(weights)))
-    tree = start.random_tree("multinomial", X, Y, np.ones(12), 0, 2, generator)
+    tree = splits.random_tree("multinomial", X, Y, np.ones(12), 0, 2, generator)
     bound = fit(tree, X, Y, np.ones(12), Settings(epochs=500, tolerance=1e-12)).bound[-1]
     assert bound < evidence < bound + gap
 
@@ -164,7 +166,7 @@ def test_moments_against_the_exact_posterior() -> None:
     X, Y = two_levels(8, 2)
     y = Y[:, 0]
     decisions, joint, points = enumerated(X, y, 2, 60)
-    tree = start.random_tree("constant", X, Y, np.ones(8), 1, 2, np.random.default_rng(0))
+    tree = splits.random_tree("constant", X, Y, np.ones(8), 1, 2, np.random.default_rng(0))
     field = fit(tree, X, Y, np.ones(8), Settings(epochs=500, tolerance=1e-9, prune=False)).field
     side = np.sign(field.gates[0].coefficients[0, 0, 0])
     joint = joint[np.sign(points[:, 0, 0]) == side]
@@ -225,7 +227,7 @@ def test_draws_have_the_moments(factor: str) -> None:
         draws = np.stack([found.draw(generator) for _ in range(count)]).reshape(count, -1)
         mean, sd = found.coefficients.ravel(), np.sqrt(np.diagonal(found.spread[0]))
     else:
-        tree = start.random_tree("linear", X, Y, weight, 0, 2, generator)
+        tree = splits.random_tree("linear", X, Y, weight, 0, 2, generator)
         lines = Lines.first(tree.experts).updated(X, Y, weight[None], PRIOR)
         draws = np.stack([lines.draw(generator).coefficients for _ in range(count)]).reshape(count, -1)
         mean = lines.experts.coefficients.ravel()
@@ -323,7 +325,7 @@ def test_one_leaf_is_left_where_there_is_nothing_to_learn() -> None:
     generator = np.random.default_rng(0)
     X = np.column_stack([generator.normal(size=(100, 2)), np.ones(100)])
     Y = generator.normal(size=(100, 1))
-    tree = start.random_tree("linear", X, Y, np.ones(100), 3, 2, generator)
+    tree = splits.random_tree("linear", X, Y, np.ones(100), 3, 2, generator)
     found = fit(tree, X, Y, np.ones(100), Settings())
     assert found.field.live.sum() == 1
     assert found.bound[-1] == pytest.approx(log_marginal(Y[:, 0], X), rel=1e-9)
@@ -339,8 +341,8 @@ def test_any_array_of_the_standard(family: str) -> None:
     strict = tuple(xp.asarray(part) for part in given)
     generators = np.random.default_rng(1), np.random.default_rng(1)
     settings = Settings(epochs=5)
-    here = fit(start.random_tree(family, *given, 2, 3, generators[0]), *given, settings)
-    there = fit(start.random_tree(family, *strict, 2, 3, generators[1]), *strict, settings)
+    here = fit(splits.random_tree(family, *given, 2, 3, generators[0]), *given, settings)
+    there = fit(splits.random_tree(family, *strict, 2, 3, generators[1]), *strict, settings)
     np.testing.assert_allclose(there.bound, here.bound, rtol=1e-9)
     assert len(there.field.draws(2, generators[1])) == 2
 

@@ -141,8 +141,8 @@ def monotone_agrees(monotone: MonotoneSpace, moves: Moves, power: float, monoton
     if monotone_known:
         bart = replace(bart, prior=bart.prior & bt.knowledge.Monotone(**monotone.by_name))
     post = bt.sample(bart, space.design, warmup=500, draws=6000, thin=45, chains=4, seed=1, progress=False)
-    first = post.mean.values[post.mean.first[..., 0]] + sums.centre
-    states = 2 * positions_of(space, post.mean.forest)[post.mean.tree_index[..., 0]] + (first > monotone.middle)
+    first = post.ensemble.values[post.ensemble.first[..., 0]] + sums.centre
+    states = 2 * positions_of(space, post.ensemble.forest)[post.ensemble.tree_index[..., 0]] + (first > monotone.middle)
     assert_agrees(states, monotone.target(power), monotone.groupings)
 
 

@@ -15,11 +15,11 @@ WIDTHS = list(_core.Simd)
 def test_any_number_of_rows(rows: int, widest: _core.Simd) -> None:
     generator = np.random.default_rng(rows)
     sums = random_sums([1, 2, 3, 2, 4, 8, 9], 4, generator)
-    codes = random_codes(COLUMNS, rows, generator)
-    expected = sums_by_walking(sums, codes)
+    bins = random_codes(COLUMNS, rows, generator)
+    expected = sums_by_walking(sums, bins)
     predictor = sums.predictor(widest)
-    assert np.array_equal(predictor.sums(codes, sums.draws), expected.ravel())
-    assert np.array_equal(predictor.mean(codes, sums.draws), expected.mean(axis=0, dtype=np.float64).ravel())
+    assert np.array_equal(predictor.sums(bins, sums.draws), expected.ravel())
+    assert np.array_equal(predictor.mean(bins, sums.draws), expected.mean(axis=0, dtype=np.float64).ravel())
 
 
 @pytest.mark.parametrize("widest", WIDTHS, ids=lambda simd: simd.name)
@@ -27,44 +27,44 @@ def test_any_number_of_rows(rows: int, widest: _core.Simd) -> None:
 def test_trees_of_any_size(leaves: int, widest: _core.Simd) -> None:
     generator = np.random.default_rng(leaves)
     sums = random_sums([leaves] * 3, 3, generator)
-    codes = random_codes(COLUMNS, 130, generator)
-    assert np.array_equal(sums.predictor(widest).sums(codes, sums.draws), sums_by_walking(sums, codes).ravel())
+    bins = random_codes(COLUMNS, 130, generator)
+    assert np.array_equal(sums.predictor(widest).sums(bins, sums.draws), sums_by_walking(sums, bins).ravel())
 
 
 @pytest.mark.parametrize("column", COLUMNS, ids=str)
 def test_each_kind_of_column_alone(column: Column) -> None:
     generator = np.random.default_rng(3)
     sums = random_sums([2, 3, 6, 20], 5, generator, columns=[column])
-    codes = random_codes([column], 300, generator)
+    bins = random_codes([column], 300, generator)
     # Anything behind the missing code counts as missing too.
-    codes[::7] += 1000 * (codes[::7] == column.observed).astype(np.uint32)
-    assert np.array_equal(sums.predictor().sums(codes, sums.draws), sums_by_walking(sums, codes).ravel())
+    bins[::7] += 1000 * (bins[::7] == column.observed).astype(np.uint32)
+    assert np.array_equal(sums.predictor().sums(bins, sums.draws), sums_by_walking(sums, bins).ravel())
 
 
 def test_several_outputs() -> None:
     generator = np.random.default_rng(5)
     sums = random_sums([2, 3, 1, 4, 2, 2], 7, generator, outputs=3)
-    codes = random_codes(COLUMNS, 100, generator)
-    expected = sums_by_walking(sums, codes)
-    assert np.array_equal(sums.predictor().sums(codes, sums.draws), expected.ravel())
-    assert np.allclose(sums.predictor().mean(codes, sums.draws), expected.mean(axis=0, dtype=np.float64).ravel())
+    bins = random_codes(COLUMNS, 100, generator)
+    expected = sums_by_walking(sums, bins)
+    assert np.array_equal(sums.predictor().sums(bins, sums.draws), expected.ravel())
+    assert np.allclose(sums.predictor().mean(bins, sums.draws), expected.mean(axis=0, dtype=np.float64).ravel())
 
 
 def test_more_trees_than_are_kept() -> None:
     generator = np.random.default_rng(6)
     sums = random_sums([2] * 1500, 3, generator)
-    codes = random_codes(COLUMNS, 20, generator)
-    assert np.array_equal(sums.predictor().sums(codes, sums.draws), sums_by_walking(sums, codes).ravel())
+    bins = random_codes(COLUMNS, 20, generator)
+    assert np.array_equal(sums.predictor().sums(bins, sums.draws), sums_by_walking(sums, bins).ravel())
 
 
 def test_rounding_is_that_of_the_order_of_the_trees() -> None:
     generator = np.random.default_rng(7)
     sums = random_sums([2, 3, 4, 20] * 10, 3, generator)
     sums = RandomSums(sums.columns, sums.forest, sums.tree_index, generator.normal(size=sums.values.size).astype("f4"))
-    codes = random_codes(COLUMNS, 100, generator)
-    expected = sums_by_walking(sums, codes).ravel()
+    bins = random_codes(COLUMNS, 100, generator)
+    expected = sums_by_walking(sums, bins).ravel()
     for widest in WIDTHS:
-        assert np.array_equal(sums.predictor(widest).sums(codes, sums.draws), expected)
+        assert np.array_equal(sums.predictor(widest).sums(bins, sums.draws), expected)
 
 
 def test_a_narrow_path_is_taken_when_asked_for() -> None:
@@ -76,12 +76,12 @@ def test_a_narrow_path_is_taken_when_asked_for() -> None:
 def test_unusable_arrays() -> None:
     generator = np.random.default_rng(8)
     sums = random_sums([2, 3], 2, generator)
-    codes = random_codes(COLUMNS, 10, generator)
+    bins = random_codes(COLUMNS, 10, generator)
     predictor = sums.predictor()
     index, values = sums.tree_index, sums.values
 
     def refused(message: str, tree_index: np.ndarray = index, values: np.ndarray = values, **others: object) -> None:
-        rows = others.pop("codes", codes)
+        rows = others.pop("bins", bins)
         with pytest.raises(bt.InputError, match=message):
             predictor.sums(rows, _core.SumDraws(tree_index, values, **others))
         with pytest.raises(bt.InputError, match=message):
@@ -95,13 +95,13 @@ def test_unusable_arrays() -> None:
     refused("are no draws", index[:, :0])
     refused("3 outputs", outputs=3)
     refused("0 outputs", outputs=0)
-    refused("codes for 10 rows of 9 columns", codes=np.ascontiguousarray(codes[:, :-1]))
-    refused("give a row of codes", codes=codes.ravel())
+    refused("bins for 10 rows of 9 columns", bins=np.ascontiguousarray(bins[:, :-1]))
+    refused("give a row of bins", bins=bins.ravel())
     with pytest.raises(bt.InputError, match="no draws to average"):
-        predictor.mean(codes, _core.SumDraws(index[:0], values[:0]))
-    assert predictor.sums(codes, _core.SumDraws(index[:0], values[:0])).size == 0
+        predictor.mean(bins, _core.SumDraws(index[:0], values[:0]))
+    assert predictor.sums(bins, _core.SumDraws(index[:0], values[:0])).size == 0
     with pytest.raises(TypeError):
-        predictor.sums(codes.astype(np.int64), sums.draws)
+        predictor.sums(bins.astype(np.int64), sums.draws)
     with pytest.raises(TypeError):
         _core.SumDraws(index.astype(np.int64), values)
 

@@ -9,7 +9,7 @@ from scipy.integrate import quad
 
 import baytree as bt
 from baytree.bart.model import factor_prior
-from baytree.trees.ensemble import Sums
+from baytree.trees.ensemble import Ensemble
 from exact.agreement import Disagreement, assert_agrees, assert_means_agree
 from exact.chains import native_prior
 from exact.dirichlet_weights import DirichletWeights
@@ -83,7 +83,7 @@ def log_variance(tuples: ProductSpace | BothSpace, post: bt.BARTPosterior) -> Fl
     return values_at_rows(tuples, post.variance)
 
 
-def values_at_rows(tuples: ProductSpace | BothSpace, sums: Sums) -> Floats:
+def values_at_rows(tuples: ProductSpace | BothSpace, sums: Ensemble) -> Floats:
     trees = positions_of(tuples.space, sums.forest)[sums.tree_index]
     return sums.values[sums.first[..., None] + tuples.leaf_of[trees]].astype(np.float64).sum(axis=2)
 
@@ -94,7 +94,7 @@ def check(tuples: ProductSpace | BothSpace, post: bt.BARTPosterior, power: float
     values, forests = log_variance(tuples, post), [post.variance]
     if isinstance(tuples, BothSpace):
         values = np.concatenate([values_at_rows(tuples, post.mean), values], axis=-1)
-        forests = [post.mean, post.variance]
+        forests = [post.ensemble, post.variance]
     trees = [positions_of(tuples.space, sums.forest)[sums.tree_index] for sums in forests]
     states = tuples.state(np.concatenate(trees, axis=-1))
     assert_agrees(states, target, tuples.groupings)

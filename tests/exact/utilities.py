@@ -2,7 +2,7 @@
 
 Two classes have one utility, f + ε with ε ~ N(0, 1), and the second class where it is positive. More classes have one
 each, and the class is that of the largest. Given the leaf values, rows are independent, so the probability of the
-classes is an integral over the leaf values of all trees: a product of quadratures, in which rows with equal codes, a
+classes is an integral over the leaf values of all trees: a product of quadratures, in which rows with equal bins, a
 *cell*, make one factor.
 """
 
@@ -94,8 +94,8 @@ class UtilitySpace(Tuples):
     def cells(self) -> list[list[int]]:
         """The rows of each cell."""
         rows: dict[tuple[int, ...], list[int]] = {}
-        for row, codes in enumerate(zip(*(column.codes for column in self.space.table.columns), strict=True)):
-            rows.setdefault(codes, []).append(row)
+        for row, bins in enumerate(zip(*(column.bins for column in self.space.table.columns), strict=True)):
+            rows.setdefault(bins, []).append(row)
         return list(rows.values())
 
     @cached_property

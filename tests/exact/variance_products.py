@@ -89,7 +89,7 @@ class ProductSpace(Tuples):
         return self.mean.row_weights * (self.mean.response - self.mean.centre) ** 2
 
     def by_leaf(self, of_rows: Floats, tree: int) -> Floats:
-        """Sums over the rows of each leaf, the rows being the last axis."""
+        """Ensemble over the rows of each leaf, the rows being the last axis."""
         inside = self.leaf_of[tree] == np.arange(self.space.leaves[tree])[:, None]
         return of_rows @ inside.T.astype(float)
 

@@ -45,7 +45,7 @@ def kind() -> str:
 def test_the_whole_file_is_read(model: Path) -> None:
     posterior = bt.load(model)
     assert isinstance(posterior, bt.BARTPosterior)
-    assert (posterior.chains, posterior.draws, posterior.mean.trees) == (2, 20, 4)
+    assert (posterior.chains, posterior.draws, posterior.ensemble.trees) == (2, 20, 4)
 
 
 @pytest.mark.parametrize(("kind", "name"), ARRAYS)

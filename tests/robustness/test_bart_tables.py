@@ -31,8 +31,8 @@ def fit(x: Any, y: Any, model: bt.BART | None = None, **options: Any) -> bt.BART
 
 def assert_same_trees(a: bt.BARTPosterior, b: bt.BARTPosterior) -> None:
     for name in ("feature", "cut", "subset", "missing_left"):
-        np.testing.assert_array_equal(getattr(a.mean.forest, name), getattr(b.mean.forest, name))
-    np.testing.assert_array_equal(a.mean.tree_index, b.mean.tree_index)
+        np.testing.assert_array_equal(getattr(a.ensemble.forest, name), getattr(b.ensemble.forest, name))
+    np.testing.assert_array_equal(a.ensemble.tree_index, b.ensemble.tree_index)
 
 
 def assert_residuals_follow(post: bt.BARTPosterior, x: Any, y: np.ndarray, weight: np.ndarray | None = None) -> None:
@@ -40,7 +40,7 @@ def assert_residuals_follow(post: bt.BARTPosterior, x: Any, y: np.ndarray, weigh
     spread = post.sigma[..., None] / np.sqrt(1.0 if weight is None else weight)
     expected = stats.norm.logpdf(y, post.predict(x, kind="draws"), spread).sum(axis=-1)
     np.testing.assert_allclose(post.log_likelihood, expected, rtol=1e-4, atol=1e-2)
-    assert np.isfinite(post.mean.values).all() and (post.sigma > 0).all()
+    assert np.isfinite(post.ensemble.values).all() and (post.sigma > 0).all()
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -61,14 +61,14 @@ def test_columns_that_cannot_be_asked_about() -> None:
     x, y = table(100)
     x[:, 3] = np.nan
     post = fit(x, y)
-    assert set(np.unique(post.mean.forest.feature)) <= {-1, 0, 1}
+    assert set(np.unique(post.ensemble.forest.feature)) <= {-1, 0, 1}
     assert_residuals_follow(post, x, y)
 
 
 def test_nothing_to_ask_at_all() -> None:
     x, y = np.full((30, 2), 4.0), table(30)[1]
     post = fit(x, y)
-    assert (post.mean.leaves == 1).all()
+    assert (post.ensemble.leaves == 1).all()
     assert_residuals_follow(post, x, y)
 
 
@@ -88,7 +88,7 @@ def test_the_unit_of_the_response_does_not_matter(exponent: int) -> None:
     post, scaled = fit(x, y), fit(x, y * 2.0**exponent)
     assert_same_trees(post, scaled)
     np.testing.assert_array_equal(scaled.sigma, post.sigma * 2.0**exponent)
-    np.testing.assert_array_equal(scaled.mean.values, post.mean.values * np.float32(2.0**exponent))
+    np.testing.assert_array_equal(scaled.mean.values, post.ensemble.values * np.float32(2.0**exponent))
     assert_residuals_follow(scaled, x, y * 2.0**exponent)
 
 
@@ -109,7 +109,7 @@ def test_the_origin_of_the_response_does_not_matter() -> None:
     x, y = table(200)
     post, shifted = fit(x, y), fit(x, y + 2.0**20)
     assert_same_trees(post, shifted)
-    np.testing.assert_array_equal(shifted.mean.values, post.mean.values)
+    np.testing.assert_array_equal(shifted.mean.values, post.ensemble.values)
     assert_residuals_follow(shifted, x, y + 2.0**20)
 
 
@@ -118,7 +118,7 @@ def test_an_offset_is_taken_from_the_response() -> None:
     offset = np.round(np.random.default_rng(4).normal(0, 100, 200) * 8) / 8
     post, given = fit(x, y), fit(x, y + offset, offset=offset)
     assert_same_trees(post, given)
-    np.testing.assert_array_equal(given.mean.values, post.mean.values)
+    np.testing.assert_array_equal(given.mean.values, post.ensemble.values)
     np.testing.assert_allclose(given.predict(x, offset=offset), post.predict(x) + offset, rtol=1e-5)
 
 
@@ -127,7 +127,7 @@ def test_a_response_that_its_offset_explains(value: float) -> None:
     x, offset = table(60)
     post = fit(x, value + offset, offset=offset)
     np.testing.assert_allclose(post.predict(x, offset=offset) - offset, value, rtol=0.5, atol=0.5)
-    assert (post.sigma > 0).all() and np.isfinite(post.mean.values).all()
+    assert (post.sigma > 0).all() and np.isfinite(post.ensemble.values).all()
 
 
 def test_a_response_of_two_far_values() -> None:
@@ -140,11 +140,11 @@ def test_a_response_of_two_far_values() -> None:
 
 @pytest.mark.parametrize("rows", [600, 5000])
 def test_wide_columns(rows: int) -> None:
-    """More codes than a byte holds."""
+    """More bins than a byte holds."""
     x, y = table(rows)
     post = fit(x, y, max_cuts=None)
     assert post.schema.columns[0].observed > 256
-    assert post.mean.forest.cut.max() > 255
+    assert post.ensemble.forest.cut.max() > 255
     assert_residuals_follow(post, x, y)
 
 
@@ -174,6 +174,6 @@ def test_a_class_that_can_be_told_perfectly() -> None:
     x = np.linspace(-1, 1, 400)[:, None]
     design = bt.make_design(x, x[:, 0] > 0.2, task="classification", max_cuts=100)
     post = bt.sample(bt.BART(trees=20), design, warmup=200, draws=50, chains=1, seed=3, progress=False)
-    assert np.isfinite(post.mean.values).all()
+    assert np.isfinite(post.ensemble.values).all()
     probability = post.predict(x)[:, 1]
     assert probability[0] < 0.1 and probability[-1] > 0.9

@@ -207,7 +207,7 @@ def test_released_files_are_still_read() -> None:
             np.testing.assert_allclose(posterior.predict(expected["X"]), expected["mean"], rtol=1e-12)
             assert list(posterior.best) == expected["best"]
             continue
-        # Sums are in single precision.
+        # Ensemble are in single precision.
         mean = posterior.predict(expected["X"], offset=expected.get("offset"))
         np.testing.assert_allclose(mean, expected["mean"], rtol=1e-6)
         assert posterior.tree(0, 0, 0).to_dict() == expected["tree"]

@@ -101,10 +101,10 @@ def table_of(design: Design) -> Table:
             "categorical" if column.kind == "categorical" else "numeric",
             column.observed,
             column.has_missing,
-            tuple(codes.tolist()),
+            tuple(bins.tolist()),
             tuple(column.cuts.tolist()),
         )
-        for column, codes in zip(design.columns, design.codes, strict=True)
+        for column, bins in zip(design.columns, design.bins, strict=True)
     )
     return Table(columns, (0.0,) * design.rows)
 

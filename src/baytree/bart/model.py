@@ -329,7 +329,7 @@ class BART:
         """The state of a chain as this version writes it: older ones did not learn the spread of leaf values."""
         return {"leaf_sd": 1.0} | state
 
-    def remarks(self, design: Design) -> Sequence[str]:
+    def warnings(self, design: Design) -> Sequence[str]:
         """What a person should know before the chains run."""
         lines = []
         if isinstance(self.prior, GrowTree) and not any("birth_death" in name for name in self.shares()):
@@ -443,16 +443,16 @@ def _sigma_hat(model: BART, design: Design, y: np.ndarray, spread: float) -> flo
 def _linear_predictors(design: Design) -> np.ndarray:
     """An intercept and the columns as numbers: the middle between the cuts around a code, levels as indicators."""
     columns = [np.ones(design.rows)]
-    for column, codes in zip(design.columns, design.codes, strict=True):
+    for column, bins in zip(design.columns, design.bins, strict=True):
         if column.has_missing:
-            columns.append((codes == column.missing_code).astype(float))
+            columns.append((bins == column.missing_code).astype(float))
         if column.kind == "categorical":
-            columns += [(codes == level).astype(float) for level in range(1, column.observed)]
+            columns += [(bins == level).astype(float) for level in range(1, column.observed)]
         elif len(column.cuts):
             cuts = np.asarray(column.cuts, dtype=float)
             edges = np.concatenate([cuts[:1], cuts, cuts[-1:]])
             middle = np.append(edges[:-1] / 2 + edges[1:] / 2, np.median(cuts))  # the last one for missing values
-            columns.append(middle[codes])
+            columns.append(middle[bins])
     predictors = np.column_stack(columns)
     largest = np.abs(predictors).max(axis=0)
     return predictors / np.where(largest > 0, largest, 1.0)

@@ -13,11 +13,11 @@ from ..data.design import Schema
 from ..diagnostics.convergence import Diagnostics
 from ..diagnostics.predictions import Rows, diagnose_series, spaced
 from ..errors import InputError
-from ..interpret.interpretation import Explained
-from ..mcmc.settings import Plan
+from ..interpret.interpretation import Interpretable
+from ..mcmc.settings import RunSettings
 from ..posterior.base import Part, blocks_of
 from ..storage import ModelReader
-from ..trees.ensemble import Sums
+from ..trees.ensemble import Ensemble
 from ..trees.forest import rules_of
 from ..trees.tree import Tree
 from ..validation import require_whole
@@ -35,7 +35,7 @@ OPTIONAL = ("bandwidth", "sigma", *(VARIANCE + name for name in SUM_ARRAYS), "le
 
 
 @dataclass(frozen=True, eq=False)
-class BARTPosterior(Explained):
+class BARTPosterior(Interpretable):
     """Draws of sums of trees.
 
     Attributes
@@ -44,9 +44,9 @@ class BARTPosterior(Explained):
         The model, with everything that was left open filled in.
     schema : Schema
         The training table's names, cut points, levels and response.
-    plan : Plan
+    settings : RunSettings
         How the draws were asked for.
-    mean : Sums
+    ensemble : Ensemble
         The sums of trees; of several classes, those of one class after those of another.
     log_likelihood : numpy.ndarray
         log P(y | trees, σ) of each draw, shape (chains, draws).
@@ -55,7 +55,7 @@ class BARTPosterior(Explained):
     sigma : numpy.ndarray or None
         The standard deviation of the noise of each draw, shape (chains, draws); none with classes, or where it depends
         on the row.
-    variance : Sums or None
+    variance_ensemble : Ensemble or None
         Where the noise depends on the row: sums of trees that give the logarithm of its variance.
     leaf_sd : numpy.ndarray or None
         Where k is learned: the standard deviation σ_μ of the leaf values of each draw, shape (chains, draws).
@@ -63,22 +63,22 @@ class BARTPosterior(Explained):
         Where column weights are learned: their logarithms, shape (chains, draws, columns).
     concentration : numpy.ndarray or None
         The concentration of these weights, shape (chains, draws).
-    watched, recorded
-        See `Sampled`.
+    monitored, recorded
+        See `BasePosterior`.
     """
 
     model: BART
     schema: Schema
-    plan: Plan
-    mean: Sums
+    settings: RunSettings
+    ensemble: Ensemble
     log_likelihood: np.ndarray
     states: tuple[dict[str, Any], ...]
     sigma: np.ndarray | None = None
-    variance: Sums | None = None
+    variance_ensemble: Ensemble | None = None
     leaf_sd: np.ndarray | None = None
     log_weights: np.ndarray | None = None
     concentration: np.ndarray | None = None
-    watched: Rows | None = None
+    monitored: Rows | None = None
     recorded: Diagnostics | None = None
 
     def __repr__(self) -> str:
@@ -90,17 +90,17 @@ class BARTPosterior(Explained):
     @property
     def chains(self) -> int:
         """Number of chains."""
-        return self.mean.chains
+        return self.ensemble.chains
 
     @property
     def draws(self) -> int:
         """Number of draws of each chain."""
-        return self.mean.draws
+        return self.ensemble.draws
 
     @property
     def n_leaves(self) -> np.ndarray:
         """The number of leaves of all trees of each draw together, shape (chains, draws)."""
-        return self.mean.leaves.sum(axis=2)
+        return self.ensemble.leaves.sum(axis=2)
 
     @property
     def acceptance(self) -> dict[str, float]:
@@ -111,9 +111,9 @@ class BARTPosterior(Explained):
 
     def tree(self, chain: int, draw: int, tree: int) -> Tree:
         """One tree of one draw; what its leaves add to the sum is their value."""
-        stored, forest = int(self.mean.tree_index[chain, draw, tree]), self.mean.forest
-        first = int(self.mean.first[chain, draw, tree])
-        values = self.mean.values[first : first + int(forest.leaves[stored])]
+        stored, forest = int(self.ensemble.tree_index[chain, draw, tree]), self.ensemble.forest
+        first = int(self.ensemble.first[chain, draw, tree])
+        values = self.ensemble.values[first : first + int(forest.leaves[stored])]
         rows = forest.rows[forest.nodes(stored)].tolist()
         return Tree(self.schema, rules_of(forest, stored), tuple(rows), tuple(map(float, values)))
 
@@ -125,9 +125,9 @@ class BARTPosterior(Explained):
 
     @cached_property
     def _predictor(self) -> SumPrediction:
-        mean = SumPredictor.of(self.schema, self.mean, len(self.model.centre))
-        variance = None if self.variance is None else SumPredictor.of(self.schema, self.variance)
-        return SumPrediction(self.schema, mean, self.plan.seed, np.array(self.model.centre), self.sigma, variance)
+        mean = SumPredictor.of(self.schema, self.ensemble, len(self.model.centre))
+        variance = None if self.variance_ensemble is None else SumPredictor.of(self.schema, self.variance_ensemble)
+        return SumPrediction(self.schema, mean, self.settings.seed, np.array(self.model.centre), self.sigma, variance)
 
     def predict(self, X: Any, kind: str = "mean", prob: float = 0.9, offset: Any = None) -> np.ndarray:
         """Predict new rows, averaging over the draws.
@@ -173,7 +173,7 @@ class BARTPosterior(Explained):
         return self._predictor.stream(tables, kind, prob, offsets)
 
     def _require_offset(self, kind: str, given: Any, name: str) -> None:
-        if given is None and self.plan.offset and kind != "sigma":
+        if given is None and self.settings.offset and kind != "sigma":
             raise InputError(
                 f"the model was fitted with an offset, so new rows need theirs: give {name}=, one number a row, 0 to "
                 "add nothing"
@@ -191,21 +191,26 @@ class BARTPosterior(Explained):
         series = {"log-likelihood": self.log_likelihood, "leaves": self.n_leaves.astype(float)}
         if self.sigma is not None:
             series["sigma"] = self.sigma
-        if self.variance is not None:
-            series["sigma"] = np.exp(self.variance.mean_over_rows / 2)  # the geometric mean over the training rows
+        if self.variance_ensemble is not None:
+            # The geometric mean over the training rows.
+            series["sigma"] = np.exp(self.variance_ensemble.mean_over_rows / 2)
         return diagnose_series(self, series, None if rows is None else _Fits(self, draws), rows, draws)
 
     # ---- files ----------------------------------------------------------------------------------------------------
 
     @property
     def _numbers(self) -> int:
-        return sum(sums.values.size + sums.tree_index.size for sums in (self.mean, self.variance) if sums is not None)
+        return sum(
+            sums.values.size + sums.tree_index.size
+            for sums in (self.ensemble, self.variance_ensemble)
+            if sums is not None
+        )
 
     def part(self, chain: int, begin: int, end: int) -> Part:
         """Draws begin … end of one chain, with the trees that are new in them."""
-        record = {**self.mean.part(chain, begin, end), "log_likelihood": self.log_likelihood[chain, begin:end]}
-        if self.variance is not None:
-            record |= {VARIANCE + name: array for name, array in self.variance.part(chain, begin, end).items()}
+        record = {**self.ensemble.part(chain, begin, end), "log_likelihood": self.log_likelihood[chain, begin:end]}
+        if self.variance_ensemble is not None:
+            record |= {VARIANCE + name: array for name, array in self.variance_ensemble.part(chain, begin, end).items()}
         if self.sigma is not None:
             record["sigma"] = self.sigma[chain, begin:end]
         if self.leaf_sd is not None:
@@ -220,10 +225,10 @@ class BARTPosterior(Explained):
         cls,
         model: BART,
         schema: Schema,
-        plan: Plan,
+        settings: RunSettings,
         parts: Sequence[Sequence[Part]],
         states: Sequence[dict[str, Any]],
-        watched: Rows | None = None,
+        monitored: Rows | None = None,
         recorded: Diagnostics | None = None,
     ) -> BARTPosterior:
         """Put together what the chains recorded, `parts[chain]` being its blocks in order; this empties them."""
@@ -233,47 +238,47 @@ class BARTPosterior(Explained):
                 return None
             return np.stack([np.concatenate([part.pop(name) for part in chain]).reshape(-1, *shape) for chain in parts])
 
-        mean = Sums.from_parts(parts, model.trees * len(model.centre))
+        ensemble = Ensemble.from_parts(parts, model.trees * len(model.centre))
         forest = model.variance == "forest"
-        variance = Sums.from_parts(parts, model.variance_trees, VARIANCE) if forest else None
+        variance = Ensemble.from_parts(parts, model.variance_trees, VARIANCE) if forest else None
         log_likelihood, sigma, concentration = taken("log_likelihood"), taken("sigma"), taken("concentration")
         assert log_likelihood is not None
         log_weights = taken("log_weight", len(schema.columns))
         return cls(
             model=model,
             schema=schema,
-            plan=plan,
-            mean=mean,
+            settings=settings,
+            ensemble=ensemble,
             log_likelihood=log_likelihood,
             states=tuple(states),
             sigma=sigma,
-            variance=variance,
+            variance_ensemble=variance,
             leaf_sd=taken("leaf_sd"),
             log_weights=log_weights,
             concentration=concentration,
-            watched=watched,
+            monitored=monitored,
             recorded=recorded,
         )
 
     @staticmethod
-    def read_parts(reader: ModelReader, chain: int, plan: Plan) -> list[Part]:
+    def read_parts(reader: ModelReader, chain: int, settings: RunSettings) -> list[Part]:
         """The blocks of draws of one chain in a model file."""
         return blocks_of(reader, chain, PART_ARRAYS, OPTIONAL)
 
     def check(self) -> BARTPosterior:
         """Raise InputError where the parts do not belong together; gives the posterior itself."""
-        sums = self.mean
+        sums = self.ensemble
         _ = self._predictor  # which looks at every tree
-        for part in (sums, self.variance):
+        for part in (sums, self.variance_ensemble):
             if part is not None:
                 part.check()
         shape = (self.chains, self.draws)
         series = [one for one in (self.log_likelihood, self.sigma, self.leaf_sd, self.concentration) if one is not None]
-        if any(one.shape != shape for one in series) or not self.plan.chains == self.chains == len(self.states):
+        if any(one.shape != shape for one in series) or not self.settings.chains == self.chains == len(self.states):
             raise InputError("draws or states are missing")
-        if self.variance is not None and self.variance.tree_index.shape[:2] != shape:
+        if self.variance_ensemble is not None and self.variance_ensemble.tree_index.shape[:2] != shape:
             raise InputError("draws of the variance are missing")
-        constant = self.schema.response.classes is None and self.variance is None
+        constant = self.schema.response.classes is None and self.variance_ensemble is None
         if (self.sigma is None) is constant:
             raise InputError("the standard deviations of the noise are missing")
         if self.sigma is not None and not ((self.sigma > 0) & (self.sigma < np.inf)).all():
@@ -290,7 +295,7 @@ class BARTPosterior(Explained):
         for number, state in enumerate(self.states):
             try:
                 whole = len(state["stored"]) == sums.trees and state["drawn"] == self.draws
-                factors = 0 if self.variance is None else self.variance.trees
+                factors = 0 if self.variance_ensemble is None else self.variance_ensemble.trees
                 whole = whole and len(state["variance_stored"]) == factors
                 whole = whole and len(state["turns"]) == len(state["accepted"]) == len(self.model.shares())
             except (KeyError, TypeError) as error:
@@ -307,7 +312,7 @@ class _Fits:
         self._prediction = posterior.some_draws(draws)
         self.chains, self.draws = posterior.chains, self._prediction.mean.sums.draws
 
-    def predictions(self, codes: np.ndarray) -> Iterator[np.ndarray]:
+    def predictions(self, bins: np.ndarray) -> Iterator[np.ndarray]:
         """Predictions in blocks of rows, shape (chains, draws, rows, width); of classes all but the last."""
-        fits = self._prediction.predict(codes, "draws")
+        fits = self._prediction.predict(bins, "draws")
         yield fits[..., :-1] if fits.ndim == 4 else fits[..., None]

@@ -15,7 +15,7 @@ from ..data.design import Schema
 from ..data.response import learn_offset
 from ..data.to_core import native_columns
 from ..errors import InputError
-from ..trees.ensemble import Sums
+from ..trees.ensemble import Ensemble
 from ..validation import require_prob, unknown_choice
 
 # Of sums of trees with normal noise.
@@ -30,7 +30,7 @@ class SumPredictor:
 
     Attributes
     ----------
-    sums : Sums
+    sums : Ensemble
         The draws.
     stored : _core.SumPredictor
         Their stored trees, as the core takes them.
@@ -38,12 +38,12 @@ class SumPredictor:
         How many sums a draw consists of, each of as many of its trees.
     """
 
-    sums: Sums
+    sums: Ensemble
     stored: _core.SumPredictor
     outputs: int = 1
 
     @classmethod
-    def of(cls, schema: Schema, sums: Sums, outputs: int = 1) -> SumPredictor:
+    def of(cls, schema: Schema, sums: Ensemble, outputs: int = 1) -> SumPredictor:
         """The predictor of these draws; raises InputError where the stored trees are not trees of these columns."""
         return cls(sums, _core.SumPredictor(native_columns(schema), sums.forest.arrays()), outputs)
 
@@ -61,22 +61,22 @@ class SumPredictor:
         index = np.ascontiguousarray(self.sums.tree_index.reshape(self.draws, self.sums.trees))
         return _core.SumDraws(index, self.sums.values, self.sums.bandwidths, self.outputs)
 
-    def each(self, codes: np.ndarray) -> np.ndarray:
+    def each(self, bins: np.ndarray) -> np.ndarray:
         """The sums of every draw, float32 of shape (all draws, outputs, rows)."""
-        return self.stored.sums(codes, self._draws).reshape(self.draws, self.outputs, len(codes))
+        return self.stored.sums(bins, self._draws).reshape(self.draws, self.outputs, len(bins))
 
-    def mean(self, codes: np.ndarray) -> np.ndarray:
+    def mean(self, bins: np.ndarray) -> np.ndarray:
         """Their mean over the draws, float64 of shape (outputs, rows); no draw is kept."""
-        return self.stored.mean(codes, self._draws).reshape(self.outputs, len(codes))
+        return self.stored.mean(bins, self._draws).reshape(self.outputs, len(bins))
 
-    def shapley(self, codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def shapley(self, bins: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """What each column adds to the sums of every draw, and what these are expected to be of an unknown row.
 
         Float64 of shapes (all draws, outputs, rows, columns) and (all draws, outputs).
         """
-        values, expected = self.stored.shapley(codes, self._draws)
+        values, expected = self.stored.shapley(bins, self._draws)
         shape = (self.draws, self.outputs)
-        return values.reshape(*shape, *codes.shape), expected.reshape(shape)
+        return values.reshape(*shape, *bins.shape), expected.reshape(shape)
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,13 +125,13 @@ class SumPrediction:
         )
 
     def predict(
-        self, codes: np.ndarray, kind: str = "mean", prob: float = 0.9, offset: Any = None, first: int = 0
+        self, bins: np.ndarray, kind: str = "mean", prob: float = 0.9, offset: Any = None, first: int = 0
     ) -> np.ndarray:
         """Predict new rows, averaging over the draws.
 
         Parameters
         ----------
-        codes : numpy.ndarray of uint32, shape (rows, columns)
+        bins : numpy.ndarray of uint32, shape (rows, columns)
             The rows, encoded.
         kind : {"mean", "interval", "draws", "predictive", "predictive_interval", "sigma"}
             ``"mean"``: the posterior mean of E(y | x), shape (rows,); with classes their probabilities, (rows,
@@ -152,14 +152,14 @@ class SumPrediction:
         if kind not in kinds:
             raise unknown_choice("kind of prediction", kind, kinds)
         require_prob(prob)
-        added = self._offset(offset, len(codes))
+        added = self._offset(offset, len(bins))
         if kind == "mean" and self.classes is None:
-            return self.mean.mean(codes)[0] + (self.centre + added)
+            return self.mean.mean(bins)[0] + (self.centre + added)
         if kind == "sigma":
             take = self._sigmas
         else:
             take = self._new_responses if kind.startswith("predictive") else self._values
-        blocks = (take(codes[rows], added[rows], first + rows.start) for rows in self.row_blocks(len(codes)))
+        blocks = (take(bins[rows], added[rows], first + rows.start) for rows in self.row_blocks(len(bins)))
         if kind in ("mean", "sigma"):
             return np.concatenate([block.mean(axis=0) for block in blocks])
         if kind.endswith("interval"):
@@ -185,16 +185,16 @@ class SumPrediction:
         first = 0
         pairs = ((table, None) for table in tables) if offsets is None else zip(tables, offsets, strict=True)
         for table, offset in pairs:
-            codes = self.schema.encode(table)
-            yield self.predict(codes, kind, prob, offset, first)
-            first += len(codes)
+            bins = self.schema.encode(table)
+            yield self.predict(bins, kind, prob, offset, first)
+            first += len(bins)
 
-    def explain(self, codes: np.ndarray, place: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    def explain(self, bins: np.ndarray, place: int = 0) -> tuple[np.ndarray, np.ndarray]:
         """Shapley values of f, and what it is expected to be of a row of which nothing is known.
 
         Parameters
         ----------
-        codes : numpy.ndarray of uint32, shape (rows, columns)
+        bins : numpy.ndarray of uint32, shape (rows, columns)
             The rows, encoded.
         place : int
             With classes, which of them; of two, f is that of the second, and the first has its negative.
@@ -204,7 +204,7 @@ class SumPrediction:
         tuple of numpy.ndarray
             Shapes (all draws, rows, columns) and (all draws,).
         """
-        values, expected = self.mean.shapley(codes)
+        values, expected = self.mean.shapley(bins)
         expected = expected + self.centre
         if self.mean.outputs > 1:
             return values[:, place], expected[:, place]
@@ -224,35 +224,35 @@ class SumPrediction:
             raise InputError(f"offset: with {self.mean.outputs} classes there is no sum to add it to; leave it out")
         return learn_offset("offset", offset, rows)
 
-    def _fits(self, codes: np.ndarray, added: np.ndarray) -> np.ndarray:
+    def _fits(self, bins: np.ndarray, added: np.ndarray) -> np.ndarray:
         """What f is, shape (all draws, outputs, rows)."""
         centre = np.reshape(self.centre, (-1, 1))
-        return self.mean.each(codes) + (centre + added)
+        return self.mean.each(bins) + (centre + added)
 
-    def _values(self, codes: np.ndarray, added: np.ndarray, first: int) -> np.ndarray:
+    def _values(self, bins: np.ndarray, added: np.ndarray, first: int) -> np.ndarray:
         """E(y | x) of each draw and row, or the class probabilities with a last axis of classes."""
-        fits = self._fits(codes, added)
+        fits = self._fits(bins, added)
         if self.classes is None:
             return fits[:, 0]
         return two_class_probabilities(fits[:, 0]) if self.mean.outputs == 1 else largest_probabilities(fits)
 
-    def _new_responses(self, codes: np.ndarray, added: np.ndarray, first: int) -> np.ndarray:
+    def _new_responses(self, bins: np.ndarray, added: np.ndarray, first: int) -> np.ndarray:
         """A new y for each draw and row."""
-        fits = self._fits(codes, added)
-        variables = fits + self._deviations(codes) * self._normals(first, len(codes))
+        fits = self._fits(bins, added)
+        variables = fits + self._deviations(bins) * self._normals(first, len(bins))
         if self.classes is None:
             return variables[:, 0]
         return (variables[:, 0] > 0).astype(np.int64) if self.mean.outputs == 1 else variables.argmax(axis=1)
 
-    def _sigmas(self, codes: np.ndarray, added: np.ndarray, first: int) -> np.ndarray:
+    def _sigmas(self, bins: np.ndarray, added: np.ndarray, first: int) -> np.ndarray:
         """The standard deviation of the noise of each draw and row."""
-        deviations = np.asarray(self._deviations(codes))
-        return np.broadcast_to(deviations[:, 0], (self.mean.draws, len(codes)))
+        deviations = np.asarray(self._deviations(bins))
+        return np.broadcast_to(deviations[:, 0], (self.mean.draws, len(bins)))
 
-    def _deviations(self, codes: np.ndarray) -> np.ndarray | float:
+    def _deviations(self, bins: np.ndarray) -> np.ndarray | float:
         """The standard deviations of the variables, as they fit to the shape (all draws, outputs, rows)."""
         if self.variance is not None:
-            return np.exp(0.5 * self.variance.each(codes).astype(np.float64))
+            return np.exp(0.5 * self.variance.each(bins).astype(np.float64))
         return 1.0 if self.sigma is None else np.reshape(self.sigma, (-1, 1, 1))
 
     def _normals(self, first: int, rows: int) -> np.ndarray:

@@ -83,7 +83,7 @@ class BARTSummary:
             "",
             *self.diagnostics.table(),
         ]
-        lines += ["", *remarks] if (remarks := self.diagnostics.remarks()) else []
+        lines += ["", *warnings] if (warnings := self.diagnostics.warnings()) else []
         lines += ["", "share of the splitting rules that use a column"]
         width = max(map(len, self.variable_use))
         lines += [f"  {name:<{width}}  {share:>6.1%}" for name, share in self.variable_use.items()]
@@ -92,14 +92,14 @@ class BARTSummary:
 
 def summarise(posterior: BARTPosterior) -> BARTSummary:
     """What `BARTPosterior.summary` promises."""
-    plan, sums, facts = posterior.plan, posterior.mean, posterior.facts()
+    settings, sums, facts = posterior.settings, posterior.ensemble, posterior.facts()
     use = posterior.variable_use()
     shares = zip(use.columns, use.mean.tolist(), strict=True)
     return BARTSummary(
         **facts,
         acceptance=posterior.acceptance,
-        remedies=advice(facts["diagnostics"], warmup=plan.warmup, draws=posterior.draws, temperatures=None),
-        offset=plan.offset,
+        remedies=advice(facts["diagnostics"], warmup=settings.warmup, draws=posterior.draws, temperatures=None),
+        offset=settings.offset,
         sums=len(posterior.model.centre),
         trees=posterior.model.trees,
         leaves=float(sums.leaves.mean()),

@@ -36,7 +36,7 @@ def diagnose_posterior(posterior: Posterior, rows: Rows | None, draws: int | Non
     series = {"log-likelihood": posterior.log_likelihood, "leaves": posterior.n_leaves.astype(float)}
     return replace(
         diagnose_series(posterior, series, means, rows, draws),
-        splits=None if means is None or rows is None else _splits(means, rows.codes),
+        splits=None if means is None or rows is None else _splits(means, rows.bins),
         shared_trees=shared_trees(posterior),
     )
 
@@ -52,11 +52,11 @@ def diagnose_predictions(posterior: Posterior, rows: Rows, draws: int | None = D
     return diagnose_rows(LeafMeans(posterior, spaced(posterior.tree_index, draws)), rows)
 
 
-def _splits(means: LeafMeans, codes: np.ndarray) -> SplitDiagnostic | None:
+def _splits(means: LeafMeans, bins: np.ndarray) -> SplitDiagnostic | None:
     chains, draws = means.chains, means.draws
     if chains == 1:
         return None
-    tree, split = splits_of(means, codes)
+    tree, split = splits_of(means, bins)
     names, number = np.unique(split, return_inverse=True)
     frequency = np.empty((chains, len(names)))
     for chain, place in enumerate(means.place):
@@ -68,16 +68,16 @@ def _splits(means: LeafMeans, codes: np.ndarray) -> SplitDiagnostic | None:
     return SplitDiagnostic(len(spread), float(spread.mean()), float(spread.max()))
 
 
-def splits_of(means: LeafMeans, codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def splits_of(means: LeafMeans, bins: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The splits of the rows that the trees make: pairs of a tree and a 64-bit name of a split, each once.
 
     A set of rows is named by the sum of random numbers, one a row, and a split by the smaller name of its two sides.
     """
     forest = means.forest
-    names = generator_of(SPLITS_KEY).integers(2**64, size=len(codes), dtype=np.uint64)
+    names = generator_of(SPLITS_KEY).integers(2**64, size=len(bins), dtype=np.uint64)
     in_leaf = np.zeros(len(means.values), dtype=np.uint64)
     start = 0
-    for block in means.row_blocks(codes):
+    for block in means.row_blocks(bins):
         for leaf in means.leaf(block).T:  # of a row, one leaf of each tree: no leaf twice
             in_leaf[leaf] += names[start]
             start += 1

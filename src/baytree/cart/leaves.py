@@ -200,14 +200,14 @@ def _variance(design: Design) -> float:
 
 
 def _saturated_variance(design: Design, min_leaf: int) -> float:
-    """Residual variance of a greedy tree grown as far as `min_leaf` lets it, on the codes of some rows."""
+    """Residual variance of a greedy tree grown as far as `min_leaf` lets it, on the bins of some rows."""
     from sklearn.tree import DecisionTreeRegressor
 
     rows = np.linspace(0, design.rows - 1, min(design.rows, SATURATED_ROWS)).astype(np.int64)
-    codes, y = np.column_stack([codes[rows] for codes in design.codes]), design.y[rows]
+    bins, y = np.column_stack([bins[rows] for bins in design.bins]), design.y[rows]
     weight = None if design.weight is None else design.weight[rows]
-    tree = DecisionTreeRegressor(min_samples_leaf=min_leaf, random_state=0).fit(codes, y, weight)
-    squares = (y - tree.predict(codes)) ** 2
+    tree = DecisionTreeRegressor(min_samples_leaf=min_leaf, random_state=0).fit(bins, y, weight)
+    squares = (y - tree.predict(bins)) ** 2
     total = len(rows) if weight is None else weight.sum()
     return float(np.average(squares, weights=weight) * total / max(total - tree.get_n_leaves(), 1))
 

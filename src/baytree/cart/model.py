@@ -155,7 +155,7 @@ class CART:
         """The state of a chain as this version writes it, from one that any version wrote."""
         return upgraded(state)
 
-    def remarks(self, design: Design) -> Sequence[str]:
+    def warnings(self, design: Design) -> Sequence[str]:
         """What a person should know before the chains run: where they cannot reach all trees, or none but a leaf."""
         lines, least = [], self.prior.min_leaf
         if isinstance(self.prior, GrowTree) and all(component.keeps_shape for component in self.components()):

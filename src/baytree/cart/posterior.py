@@ -16,10 +16,10 @@ from ..diagnostics.convergence import Diagnostics
 from ..diagnostics.evidence import LogEvidence, stepping_stone
 from ..diagnostics.predictions import Rows
 from ..errors import InputError
-from ..mcmc.settings import Plan
+from ..mcmc.settings import RunSettings
 from ..mcmc.tempering import Swaps, position_from_dict
 from ..posterior.arviz import to_datatree
-from ..posterior.base import Part, Sampled, blocks_of
+from ..posterior.base import BasePosterior, Part, blocks_of
 from ..priors.edit_tree import EditTree
 from ..storage import ModelReader
 from ..trees.diff import Edits, compare
@@ -50,7 +50,7 @@ class TopTree(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Posterior(Sampled):
+class Posterior(BasePosterior):
     """Draws of trees from a posterior.
 
     A chain that stays at a tree stores it once, so there are fewer stored trees than draws.
@@ -61,7 +61,7 @@ class Posterior(Sampled):
         The model, with everything that was left open filled in.
     schema : Schema
         The training table's names, cut points, levels and response.
-    plan : Plan
+    settings : RunSettings
         How the draws were asked for.
     forest : Forest
         The stored trees.
@@ -76,7 +76,7 @@ class Posterior(Sampled):
     rung_log_likelihood : numpy.ndarray or None
         Of tempered chains: log P(y | T, x) on every rung at the swaps before each draw, shape (chains, draws, rungs),
         the cold rung first.
-    watched : Rows or None
+    monitored : Rows or None
         Some training rows, by which chains are compared; no file or pickle holds them.
     recorded : Diagnostics or None
         What a comparison found while the training rows were at hand.
@@ -87,7 +87,7 @@ class Posterior(Sampled):
 
     model: CART
     schema: Schema
-    plan: Plan
+    settings: RunSettings
     forest: Forest
     statistics: np.ndarray
     tree_index: np.ndarray
@@ -95,7 +95,7 @@ class Posterior(Sampled):
     log_prior: np.ndarray
     states: tuple[dict[str, Any], ...]
     rung_log_likelihood: np.ndarray | None = None
-    watched: Rows | None = None
+    monitored: Rows | None = None
     recorded: Diagnostics | None = None
     values: np.ndarray | None = None
 
@@ -225,7 +225,7 @@ class Posterior(Sampled):
             require_design(design)
             if design.schema != self.schema:
                 raise InputError("these are not the data that the draws came from; give the same table and max_cuts")
-            drawn = prior.sample(design, self.tree_index.size, self.plan.seed).forest
+            drawn = prior.sample(design, self.tree_index.size, self.settings.seed).forest
             before = compare(given, drawn, np.ones(len(drawn), dtype=int))
         return compare(given, self.forest, self.visits.sum(axis=0), before)
 
@@ -243,7 +243,7 @@ class Posterior(Sampled):
         It needs chains on an ``"adaptive"`` ladder, whose rungs reach from the posterior to the prior: see
         `baytree.diagnostics.evidence.stepping_stone`.
         """
-        if self.rung_log_likelihood is None or not self.plan.tempering.adapts:
+        if self.rung_log_likelihood is None or not self.settings.tempering.adapts:
             raise InputError(
                 'the evidence needs chains that reach the prior: sample with temperatures=12 and ladder="adaptive"'
             )
@@ -291,7 +291,7 @@ class Posterior(Sampled):
         design : Design, optional
             The training data. With it, ``posterior`` also holds what the leaves predict at every row, ``mu`` or
             ``probability``, which takes memory for chains × draws × rows numbers; ``observed_data`` holds the response
-            and ``constant_data`` the codes of the columns and the weights.
+            and ``constant_data`` the bins of the columns and the weights.
 
         Returns
         -------
@@ -365,10 +365,10 @@ class Posterior(Sampled):
         cls,
         model: CART,
         schema: Schema,
-        plan: Plan,
+        settings: RunSettings,
         parts: Sequence[Sequence[Part]],
         states: Sequence[dict[str, Any]],
-        watched: Rows | None = None,
+        monitored: Rows | None = None,
         recorded: Diagnostics | None = None,
     ) -> Posterior:
         """Put together what the chains recorded, `parts[chain]` being its blocks in order; this empties them."""
@@ -378,16 +378,16 @@ class Posterior(Sampled):
         width = 3 if schema.response.classes is None else len(schema.response.classes)
         statistics = np.concatenate([part.pop("statistics") for chain in parts for part in chain]).reshape(-1, width)
         rungs = None
-        if plan.temperatures > 1:
+        if settings.temperatures > 1:
             rungs = np.stack([np.concatenate([part.pop(RUNG_ARRAY) for part in chain]) for chain in parts])
-            rungs = rungs.reshape(len(parts), -1, plan.temperatures)
+            rungs = rungs.reshape(len(parts), -1, settings.temperatures)
         blocks = [part for chain in parts for part in chain]
         values = np.concatenate([part.pop(VALUES) for part in blocks]) if VALUES in blocks[0] else None
         forest = Forest.concatenate(blocks)
         return cls(
             model=model,
             schema=schema,
-            plan=plan,
+            settings=settings,
             forest=forest,
             statistics=statistics,
             tree_index=np.stack([tree + offset for tree, offset in zip(draws["tree"], first, strict=True)]),
@@ -395,15 +395,15 @@ class Posterior(Sampled):
             log_prior=np.stack(draws["log_prior"]),
             states=tuple(states),
             rung_log_likelihood=rungs,
-            watched=watched,
+            monitored=monitored,
             recorded=recorded,
             values=values,
         )
 
     @staticmethod
-    def read_parts(reader: ModelReader, chain: int, plan: Plan) -> list[Part]:
+    def read_parts(reader: ModelReader, chain: int, settings: RunSettings) -> list[Part]:
         """The blocks of draws of one chain in a model file."""
-        names = PART_ARRAYS if plan.temperatures == 1 else (*PART_ARRAYS, RUNG_ARRAY)
+        names = PART_ARRAYS if settings.temperatures == 1 else (*PART_ARRAYS, RUNG_ARRAY)
         return blocks_of(reader, chain, names, optional=(VALUES,))
 
     def check(self) -> Posterior:
@@ -424,8 +424,8 @@ class Posterior(Sampled):
 
     def _check_states(self) -> None:
         """Raise InputError where a chain could not go on from its state, or its counts cannot be read."""
-        n = self.plan.temperatures
-        _ = self.plan.tempering
+        n = self.settings.temperatures
+        _ = self.settings.tempering
         first = np.append(self.tree_index[:, 0], len(self.forest))
         for number, state in enumerate(self.states):
             try:
@@ -440,5 +440,5 @@ class Posterior(Sampled):
                 raise InputError(f"the state of chain {number} cannot be read ({error!r})") from error
             if not whole:
                 raise InputError(f"the state of chain {number} does not fit its draws")
-        if self.plan.chains != self.chains:
-            raise InputError(f"{self.chains} chains of {self.plan.chains}")
+        if self.settings.chains != self.chains:
+            raise InputError(f"{self.chains} chains of {self.settings.chains}")

@@ -14,7 +14,7 @@ from ..text import counted
 
 if TYPE_CHECKING:
     from ..diagnostics.evidence import LogEvidence
-    from ..mcmc.settings import Plan
+    from ..mcmc.settings import RunSettings
     from ..mcmc.tempering import Swaps
     from .posterior import Posterior
 
@@ -57,12 +57,12 @@ class Tempered:
         return f"{line}; log evidence {value:.2f} ± {error:.2f}"
 
     @classmethod
-    def of(cls, plan: Plan, swaps: Swaps, evidence: LogEvidence | None = None) -> Tempered:
+    def of(cls, settings: RunSettings, swaps: Swaps, evidence: LogEvidence | None = None) -> Tempered:
         """How it went by the swaps of the chains."""
         rates = swaps.neighbours[:, ~np.isnan(swaps.neighbours).any(axis=0)].mean(axis=0)
         return cls(
-            plan.temperatures,
-            plan.ladder,
+            settings.temperatures,
+            settings.ladder,
             float(rates.min()) if len(rates) else None,
             int(swaps.round_trips.sum()),
             (evidence.value, evidence.error) if evidence and np.isfinite(evidence.error) else None,
@@ -141,7 +141,7 @@ class Summary:
             "",
             *self.diagnostics.table(),
         ]
-        lines += ["", *remarks] if (remarks := self.diagnostics.remarks()) else []
+        lines += ["", *warnings] if (warnings := self.diagnostics.warnings()) else []
         lines += ["", "probability that a tree asks about a column"]
         width = max(map(len, self.inclusion))
         lines += [f"  {name:<{width}}  {share:>6.1%}" for name, share in self.inclusion.items()]
@@ -154,20 +154,20 @@ def _tempered(posterior: Posterior) -> Tempered | None:
     """How tempering went for a posterior; None without it."""
     if posterior.rung_log_likelihood is None:
         return None
-    has_evidence = posterior.plan.tempering.adapts and posterior.values is None and posterior.model.power == 1
-    return Tempered.of(posterior.plan, posterior.swaps(), posterior.log_evidence() if has_evidence else None)
+    has_evidence = posterior.settings.tempering.adapts and posterior.values is None and posterior.model.power == 1
+    return Tempered.of(posterior.settings, posterior.swaps(), posterior.log_evidence() if has_evidence else None)
 
 
 def summarise(posterior: Posterior) -> Summary:
     """What `Posterior.summary` promises."""
-    plan, facts = posterior.plan, posterior.facts()
+    settings, facts = posterior.settings, posterior.facts()
     inclusion = sorted(posterior.inclusion().items(), key=lambda item: -item[1])
     return Summary(
         **facts,
         tempered=_tempered(posterior),
         acceptance=posterior.acceptance,
         remedies=advice(
-            facts["diagnostics"], warmup=plan.warmup, draws=posterior.draws, temperatures=plan.temperatures
+            facts["diagnostics"], warmup=settings.warmup, draws=posterior.draws, temperatures=settings.temperatures
         ),
         inclusion=dict(inclusion),
         top_trees=tuple((top.probability, top.tree.n_leaves) for top in posterior.top_trees(TOP_TREES)),

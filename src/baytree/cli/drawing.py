@@ -20,7 +20,7 @@ from ..hme.summary import HMESummary
 from ..knowledge import Knowledge
 from ..subset.summary import SubsetSummary
 from ..text import counted, percent
-from ..trees.template import Sketch
+from ..trees.template import Template
 from ..trees.tree import Tree
 
 if TYPE_CHECKING:
@@ -165,7 +165,7 @@ def use_chart(summary: TreeSummary, most: int = 10) -> list[RenderableType]:
 
 
 def diagnostic_table(summary: AnySummary) -> Table:
-    """Mean, spread, R-hat and effective sample sizes of what is watched."""
+    """Mean, spread, R-hat and effective sample sizes of what is monitored."""
     table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 3, 0, 0))
     table.add_column("")
     for title in ("mean", "sd", "R-hat", "ESS bulk", "ESS tail"):
@@ -182,9 +182,9 @@ def _ess(size: float | None) -> str:
     return "–" if size is None else f"{size:,.0f}"
 
 
-def remarks(summary: AnySummary) -> list[Text]:
+def warnings(summary: AnySummary) -> list[Text]:
     """What tells chains apart and is no R-hat."""
-    return [Text(remark) for remark in summary.diagnostics.remarks()]
+    return [Text(remark) for remark in summary.diagnostics.warnings()]
 
 
 def verdict(summary: AnySummary) -> Text:
@@ -198,7 +198,7 @@ def agreement(summary: TreeSummary | SubsetSummary) -> list[RenderableType]:
     return [
         heading("Do the chains agree?"),
         indented(diagnostic_table(summary)),
-        *remarks(summary),
+        *warnings(summary),
         moves_line(summary),
         verdict(summary),
     ]
@@ -251,7 +251,7 @@ def trees_line(posterior: Posterior | BARTPosterior) -> Text:
     """How large the trees of a posterior are; of sums of trees, how many there are and how large the noise is."""
     if not isinstance(posterior, BARTPosterior):
         return size_line(posterior.n_leaves)
-    sums, sigma, variance = posterior.mean, posterior.sigma, posterior.variance
+    sums, sigma, variance = posterior.ensemble, posterior.sigma, posterior.variance_ensemble
     of_classes = f", {posterior.model.trees:,} for each class" if sums.trees > posterior.model.trees else ""
     size = f"Each draw adds up {counted(sums.trees, 'tree')}{of_classes}, of {sums.leaves.mean():.2f} leaves on average"
     if variance is not None:
@@ -281,7 +281,7 @@ def prior_line(prior: Mapping[str, Any]) -> Text:
     """The prior over trees in a sentence, from what its `to_dict` says."""
     if prior["kind"] == "edit_tree":
         kinds = ", ".join(f"{name} {prior[name]:g}" for name in ("grow", "prune", "change"))
-        given = leaves(Sketch.from_dict(prior["tree"]).n_leaves)
+        given = leaves(Template.from_dict(prior["tree"]).n_leaves)
         return Text(
             f"Prior: edits of a given tree of {given}, {prior['edits']:g} on average ({kinds}); a leaf holds at least "
             f"{counted(prior['min_leaf'], 'row')}"

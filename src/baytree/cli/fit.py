@@ -270,7 +270,7 @@ def command(
                     progress=output.chatty,
                     checkpoint=path,
                 )
-            if until_converged and posterior.draws == posterior.plan.draws:
+            if until_converged and posterior.draws == posterior.settings.draws:
                 posterior = sampling.converge(
                     posterior, design, time_limit=time_limit, threads=threads, progress=output.chatty, checkpoint=path
                 )

@@ -62,7 +62,9 @@ InitOption = Annotated[
 ]
 InitsOption = Annotated[
     int,
-    typer.Option("--n-init", help="Of hme: random beginnings, of which the best end counts.", rich_help_panel=SAMPLING),
+    typer.Option(
+        "--n-init", help="Of hme: how many random trees to begin at; the best end counts.", rich_help_panel=SAMPLING
+    ),
 ]
 EpochsOption = Annotated[int, typer.Option(help="Of hme: the most passes over the rows.", rich_help_panel=SAMPLING)]
 EarlyStoppingOption = Annotated[

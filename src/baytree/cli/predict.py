@@ -108,7 +108,7 @@ def predict_table(
     """
     import polars as pl
 
-    if offset is None and posterior.plan.offset and kind != "sigma":
+    if offset is None and posterior.settings.offset and kind != "sigma":
         raise InputError(
             "the model was fitted with an offset, so new rows need theirs: name the column by --offset, 0 in it adds "
             "nothing"

@@ -16,7 +16,7 @@ from .knowledge import PARAMETERS
 from .options import fit_again, given, option
 
 if TYPE_CHECKING:
-    from ..mcmc.settings import Plan
+    from ..mcmc.settings import RunSettings
     from ..posterior.registry import Model
 
 # What a run that is resumed goes on with, besides its model.
@@ -46,7 +46,7 @@ def telling_how_to_resume(context: typer.Context, path: Path) -> Iterator[None]:
         raise KeyboardInterrupt(f"{said}; to go on: {fit_again(context, without=('resume',))} --resume") from error
 
 
-def unfinished(path: Path) -> tuple[Model, Plan]:
+def unfinished(path: Path) -> tuple[Model, RunSettings]:
     """What the unfinished run of a model file was begun with."""
     from ..posterior.registry import read_header
     from ..storage import open_model, partial_path
@@ -55,11 +55,11 @@ def unfinished(path: Path) -> tuple[Model, Plan]:
         finished = f"; {path} is finished" if path.exists() else ""
         raise FileError(f"--resume: there is no unfinished run {partial_path(path)}{finished}; leave --resume out")
     with open_model(partial_path(path)) as reader:
-        model, _, plan = read_header(reader)
-    return model, plan
+        model, _, settings = read_header(reader)
+    return model, settings
 
 
-def require_same(context: typer.Context, model: Model, begun: Model, plan: Plan) -> None:
+def require_same(context: typer.Context, model: Model, begun: Model, settings: RunSettings) -> None:
     """Refuse options that contradict the unfinished run: its settings stand."""
     if family_of(model) != family_of(begun):
         raise InputError(
@@ -68,7 +68,7 @@ def require_same(context: typer.Context, model: Model, begun: Model, plan: Plan)
     # A run that goes on until its chains agree has had more warm-up, and lies further apart, than was asked for.
     planned = [name for name in PLANNED if not context.params["until_converged"] or name not in ("warmup", "thin")]
     asked = settings_of(model) | {name: context.params[name] for name in planned}
-    stands = settings_of(begun) | {name: getattr(plan, name) for name in planned}
+    stands = settings_of(begun) | {name: getattr(settings, name) for name in planned}
     known = [option(name) for name in PARAMETERS if given(context, name)]
     if known and any(asked.get(part) != stands.get(part) for part in ("knowledge", "text")):
         raise InputError(f"--resume: the run was begun with other knowledge; leave {listed(known)} out, or begin anew")

@@ -85,7 +85,7 @@ def command(
 
 def _place(posterior: BARTPosterior, text: str) -> tuple[int, int, int]:
     """Of the tree that --tree names: its chain, its draw and its number in the sum."""
-    shape = posterior.mean.tree_index.shape
+    shape = posterior.ensemble.tree_index.shape
     place = tuple(int(number) if number.strip().isdecimal() else -1 for number in text.split(","))
     if len(place) != 3 or not all(0 <= number < size for number, size in zip(place, shape, strict=True)):
         largest = ",".join(str(size - 1) for size in shape)

@@ -9,7 +9,7 @@ from rich.text import Text
 
 from ..hme.model import BY_CHAINS
 from ..text import counted
-from .drawing import diagnostic_table, draws_line, fit_title, heading, indented, remarks, tempered_lines, verdict
+from .drawing import diagnostic_table, draws_line, fit_title, heading, indented, tempered_lines, verdict, warnings
 
 if TYPE_CHECKING:
     from ..hme.posterior import HMEPosterior
@@ -56,6 +56,6 @@ def agreement(summary: HMESummary) -> list[RenderableType]:
     return [
         heading("Do the chains agree?"),
         indented(diagnostic_table(summary)),
-        *remarks(summary),
+        *warnings(summary),
         verdict(summary),
     ]

@@ -1,4 +1,4 @@
-"""Predictor columns as codes: cut points for numbers, levels for labels, one code for missing."""
+"""Predictor columns as bins: cut points for numbers, levels for labels, one code for missing."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError
-from .values import Cells, Kind, cells_of, label_of, warn_of_odd_cells
+from .values import ColumnValues, Kind, column_values, label_of, warn_of_odd_cells
 
 MAX_LEVELS = 63
 OTHER = "(other)"
 # Codes are at most 16 bits wide.
-MAX_CODES = 1 << 16
+MAX_BINS = 1 << 16
 BOOLEAN_LABELS = {label_of(value): float(value) for value in (False, True)}
 
 
 @dataclass(frozen=True, eq=False)
 class Column:
-    """How the values of one predictor become codes.
+    """How the values of one predictor become bins.
 
     Attributes
     ----------
@@ -57,7 +57,7 @@ class Column:
 
     @property
     def observed(self) -> int:
-        """Number of codes of observed values."""
+        """Number of bins of observed values."""
         return len(self.levels) if self.kind == "categorical" else len(self.cuts) + 1
 
     @property
@@ -66,8 +66,8 @@ class Column:
         return self.observed
 
     @property
-    def n_codes(self) -> int:
-        """Number of codes among the training rows."""
+    def n_bins(self) -> int:
+        """Number of bins among the training rows."""
         return self.observed + self.has_missing
 
     def encode(self, values: Any) -> np.ndarray:
@@ -83,19 +83,19 @@ class Column:
         Returns
         -------
         numpy.ndarray
-            ``uint32`` codes.
+            ``uint32`` bins.
         """
-        cells = cells_of(self.name, values)
+        cells = column_values(self.name, values)
         if self.kind == "categorical":
             return self._level_codes(cells)
         numbers = self.numbers(cells)
-        codes = np.searchsorted(self.cuts, numbers, side="left").astype(np.uint32)
-        codes[np.isnan(numbers)] = self.missing_code
-        return codes
+        bins = np.searchsorted(self.cuts, numbers, side="left").astype(np.uint32)
+        bins[np.isnan(numbers)] = self.missing_code
+        return bins
 
     def numbers(self, values: Any) -> np.ndarray:
         """The values of a numeric or boolean column as ``float64``, NaN where missing; text is refused."""
-        cells = cells_of(self.name, values)
+        cells = column_values(self.name, values)
         return (self._from_text(cells) if cells.kind == "categorical" else cells).values
 
     def cut_at(self, threshold: float) -> int:
@@ -109,14 +109,14 @@ class Column:
         Returns
         -------
         int
-            Its place among the cuts. Where codes hold several values, the last cut that sends no larger one left.
+            Its place among the cuts. Where bins hold several values, the last cut that sends no larger one left.
         """
         code = bisect_right(self.lowest, threshold) - 1
         if not 0 <= code < len(self.cuts):
             raise InputError(f"column {self.name!r}: threshold {threshold!r} leaves all its values on one side")
         return code
 
-    def _from_text(self, cells: Cells) -> Cells:
+    def _from_text(self, cells: ColumnValues) -> ColumnValues:
         """Booleans that are written as text; other text is refused."""
         labels, positions = cells.distinct_labels()
         foreign = {label for label in labels if self.kind != "boolean" or label.lower() not in BOOLEAN_LABELS}
@@ -124,9 +124,11 @@ class Column:
             example = next(value for value in cells.values if value in foreign)
             raise InputError(f"column {self.name!r} is {self.kind}, but holds text such as {example!r}; correct it")
         # Position -1, missing, picks the last entry.
-        return Cells("boolean", np.array([*(BOOLEAN_LABELS[label.lower()] for label in labels), np.nan])[positions])
+        return ColumnValues(
+            "boolean", np.array([*(BOOLEAN_LABELS[label.lower()] for label in labels), np.nan])[positions]
+        )
 
-    def _level_codes(self, cells: Cells) -> np.ndarray:
+    def _level_codes(self, cells: ColumnValues) -> np.ndarray:
         code = {level: i for i, level in enumerate(self.levels)} | dict.fromkeys(self.pooled, len(self.levels) - 1)
         labels, positions = cells.distinct_labels()
         booleans = {level.lower(): i for level, i in reversed(code.items()) if level.lower() in BOOLEAN_LABELS}
@@ -175,20 +177,20 @@ class Column:
         )
 
 
-def learn_column(name: str, cells: Cells, *, declared_categorical: bool, max_cuts: int | None) -> Column:
+def learn_column(name: str, cells: ColumnValues, *, declared_categorical: bool, max_cuts: int | None) -> Column:
     """Choose the cuts or levels of a predictor from its training rows.
 
     Parameters
     ----------
     name : str
         The column's name.
-    cells : Cells
+    cells : ColumnValues
         Its training rows.
     declared_categorical : bool
         Treat numbers as labels, and do not warn of text that is mostly numbers. A boolean column stays boolean: its
         rules are the same either way.
     max_cuts : int or None
-        The most cuts of a numeric column; None for as many as its values and 16-bit codes allow. With 0, for models
+        The most cuts of a numeric column; None for as many as its values and 16-bit bins allow. With 0, for models
         that take numbers as they are, a boolean column has none either.
 
     Returns
@@ -206,7 +208,7 @@ def learn_column(name: str, cells: Cells, *, declared_categorical: bool, max_cut
         return Column(name, cells.kind, no_cuts, has_missing=has_missing)
     if cells.kind == "boolean":
         return Column(name, "boolean", np.array([0.5]), has_missing=has_missing, lowest=(0.0, 1.0))
-    most = MAX_CODES - 1 - has_missing
+    most = MAX_BINS - 1 - has_missing
     cuts, lowest = cut_points(cells.values[~cells.missing], min(most, max_cuts or most))
     return Column(name, "numeric", cuts, has_missing=has_missing, lowest=tuple(lowest.tolist()))
 
@@ -263,7 +265,7 @@ def _midpoints(lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
     return np.where(middle < upper, middle, lower)
 
 
-def _levels(name: str, cells: Cells) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def _levels(name: str, cells: ColumnValues) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The levels of a categorical column, and the rare ones that were pooled."""
     labels, positions = cells.distinct_labels()
     if len(labels) <= MAX_LEVELS:

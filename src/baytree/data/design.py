@@ -13,7 +13,7 @@ import numpy as np
 
 from ..errors import InputError
 from ..text import counted
-from .binning import MAX_CODES, Column, learn_column
+from .binning import MAX_BINS, Column, learn_column
 from .response import Response, Task
 from .training import Training, matched_columns, training_of_arrays, training_of_table
 
@@ -60,13 +60,13 @@ class Schema:
         Returns
         -------
         numpy.ndarray
-            ``uint32`` codes, shape (rows, columns).
+            ``uint32`` bins, shape (rows, columns).
         """
         rows, values = matched_columns(table, self.columns, self.named)
-        codes = np.empty((rows, len(self.columns)), dtype=np.uint32)
+        bins = np.empty((rows, len(self.columns)), dtype=np.uint32)
         for j, (column, cells) in enumerate(zip(self.columns, values, strict=True)):
-            codes[:, j] = column.encode(cells)
-        return codes
+            bins[:, j] = column.encode(cells)
+        return bins
 
     def to_dict(self) -> dict[str, Any]:
         """The schema as JSON-safe values, exact to the last bit."""
@@ -91,8 +91,8 @@ class Design:
     ----------
     schema : Schema
         Names, cuts, levels and the response.
-    codes : tuple of numpy.ndarray
-        The codes of each column, contiguous; ``uint8`` where they fit, else ``uint16``.
+    bins : tuple of numpy.ndarray
+        The bins of each column, contiguous; ``uint8`` where they fit, else ``uint16``.
     y : numpy.ndarray
         ``int32`` positions in the classes, or ``float64`` values.
     weight : numpy.ndarray or None
@@ -102,7 +102,7 @@ class Design:
     """
 
     schema: Schema
-    codes: tuple[np.ndarray, ...]
+    bins: tuple[np.ndarray, ...]
     y: np.ndarray
     weight: np.ndarray | None = None
     offset: np.ndarray | None = None
@@ -139,18 +139,18 @@ class Design:
     def describe(self) -> str:
         """The table in words: rows, columns by kind, missing values and the response."""
         missing = [
-            int(np.count_nonzero(codes == column.missing_code)) if column.has_missing else 0
-            for column, codes in zip(self.columns, self.codes, strict=True)
+            int(np.count_nonzero(bins == column.missing_code)) if column.has_missing else 0
+            for column, bins in zip(self.columns, self.bins, strict=True)
         ]
         return described(self.columns, missing, self.response, self.y, self.weight)
 
     def at(self, rows: Any) -> np.ndarray:
         """Some rows as `Schema.encode` gives them, shape (rows, columns)."""
-        return np.column_stack([column[rows] for column in self.codes]).astype(np.uint32)
+        return np.column_stack([column[rows] for column in self.bins]).astype(np.uint32)
 
     def fingerprint(self) -> str:
-        """A short hash of the schema, the codes, the response and the weights."""
-        return hashed(self.schema.to_dict(), *self.codes, self.y, self.weight, self.offset)
+        """A short hash of the schema, the bins, the response and the weights."""
+        return hashed(self.schema.to_dict(), *self.bins, self.y, self.weight, self.offset)
 
 
 @runtime_checkable
@@ -318,18 +318,18 @@ def make_design(
 
 
 def _design(training: Training, max_cuts: int | None) -> Design:
-    columns, codes = [], []
+    columns, bins = [], []
     for name, cells, declared in training.predictors():
         column = learn_column(name, cells, declared_categorical=declared, max_cuts=max_cuts)
         columns.append(column)
-        codes.append(column.encode(cells).astype(np.uint8 if column.n_codes <= 256 else np.uint16))
+        bins.append(column.encode(cells).astype(np.uint8 if column.n_bins <= 256 else np.uint16))
     schema = Schema(tuple(columns), training.response, training.named)
-    return Design(schema, tuple(codes), training.y, training.weight, training.offset)
+    return Design(schema, tuple(bins), training.y, training.weight, training.offset)
 
 
 def _require_max_cuts(max_cuts: int | None) -> None:
     if max_cuts is None:
         return
     whole = isinstance(max_cuts, (int, np.integer)) and not isinstance(max_cuts, bool)
-    if not whole or not 1 <= max_cuts < MAX_CODES:
-        raise InputError(f"max_cuts={max_cuts!r}; choose a whole number from 1 to {MAX_CODES - 1:,}, or None for all")
+    if not whole or not 1 <= max_cuts < MAX_BINS:
+        raise InputError(f"max_cuts={max_cuts!r}; choose a whole number from 1 to {MAX_BINS - 1:,}, or None for all")

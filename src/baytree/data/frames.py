@@ -13,7 +13,7 @@ import numpy as np
 from ..errors import InputError, InputTypeError
 from ..validation import unknown_choice
 from .files import read_file, require_unique
-from .values import Cells, cells_of
+from .values import ColumnValues, column_values
 
 
 @dataclass(frozen=True)
@@ -44,9 +44,9 @@ class Table:
         except ValueError:
             raise unknown_choice("column", name, self.names) from None
 
-    def cells(self, position: int) -> Cells:
+    def cells(self, position: int) -> ColumnValues:
         """The column at a position in canonical form."""
-        return cells_of(self.names[position], self.raw(position))
+        return column_values(self.names[position], self.raw(position))
 
 
 def table_of(source: Any, *, text: Collection[str] = ()) -> Table:

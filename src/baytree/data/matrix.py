@@ -386,11 +386,11 @@ def _matrix_names(column: Column) -> list[str]:
 def _block(column: Column, values: Any) -> np.ndarray:
     """A predictor's columns of the matrix, with NaN where its value is not known."""
     if column.kind == "categorical":
-        codes = column.encode(values)
+        bins = column.encode(values)
         indicated = [*range(1, column.observed), *[column.missing_code] * column.has_missing]
-        block = (codes[:, None] == indicated).astype(np.float64)
+        block = (bins[:, None] == indicated).astype(np.float64)
         if not column.has_missing:
-            block[codes == column.missing_code] = np.nan
+            block[bins == column.missing_code] = np.nan
         return block
     numbers = column.numbers(values)
     return np.column_stack([numbers, np.isnan(numbers)]) if column.has_missing else numbers[:, None]

@@ -12,7 +12,7 @@ import numpy as np
 from ..errors import InputError
 from ..text import counted
 from ..validation import unknown_choice
-from .values import Cells, cells_of, plain_array, warn_of_odd_cells
+from .values import ColumnValues, column_values, plain_array, warn_of_odd_cells
 
 Task = Literal["auto", "classification", "regression"]
 TASKS = ("auto", "classification", "regression")
@@ -81,7 +81,7 @@ def learn_response(name: str, values: np.ndarray, task: str) -> tuple[Response, 
     """
     if task not in TASKS:
         raise unknown_choice("task", task, TASKS)
-    cells = cells_of(name, values)
+    cells = column_values(name, values)
     missing = int(cells.missing.sum())
     if missing:
         raise InputError(
@@ -145,7 +145,7 @@ def _row_numbers(name: str, what: str, values: Any, rows: int) -> np.ndarray:
     array = plain_array(name, values)
     if array.shape != (rows,):
         raise InputError(f"{name!r} has shape {array.shape}, but there are {rows:,} rows; give one {what} for each row")
-    cells = cells_of(name, array)
+    cells = column_values(name, array)
     if cells.kind == "categorical":
         raise InputError(f"{name!r} holds text such as {cells.values[0]!r}; {what}s must be numbers")
     if cells.missing.any():
@@ -191,7 +191,7 @@ def _matrix(values: Any) -> np.ndarray:
     return array
 
 
-def _numbers(name: str, cells: Cells) -> tuple[Response, np.ndarray]:
+def _numbers(name: str, cells: ColumnValues) -> tuple[Response, np.ndarray]:
     if cells.kind == "categorical":
         raise InputError(
             f"column {name!r}: the response of a regression must be numbers, not text such as {cells.values[0]!r}; "
@@ -204,7 +204,7 @@ def _numbers(name: str, cells: Cells) -> tuple[Response, np.ndarray]:
     return Response(name, "numeric"), cells.values
 
 
-def _classes(name: str, values: np.ndarray, cells: Cells) -> tuple[Response, np.ndarray]:
+def _classes(name: str, values: np.ndarray, cells: ColumnValues) -> tuple[Response, np.ndarray]:
     if cells.kind == "categorical":
         labels, positions = cells.distinct_labels()
         if not all(isinstance(value, str) for value in values):

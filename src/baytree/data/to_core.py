@@ -7,10 +7,10 @@ from .design import Design, Schema
 
 
 def native_design(design: Design) -> _core.Design:
-    """The columns with their codes, which stay where they are."""
+    """The columns with their bins, which stay where they are."""
     native = _core.Design(design.rows)
-    for column, codes in zip(design.columns, design.codes, strict=True):
-        native.add_column(codes, column.kind == "categorical", column.observed, column.has_missing)
+    for column, bins in zip(design.columns, design.bins, strict=True):
+        native.add_column(bins, column.kind == "categorical", column.observed, column.has_missing)
     native.validate()
     return native
 

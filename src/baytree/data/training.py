@@ -16,7 +16,7 @@ from .binning import Column
 from .files import require_unique
 from .frames import Table, table_of
 from .response import Response, Task, learn_offset, learn_response, learn_weight, response_vector
-from .values import Cells, has_categorical_type, plain_array
+from .values import ColumnValues, has_categorical_type, plain_array
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,7 +57,7 @@ class Training:
         """Whether the columns came with names."""
         return self.table.named
 
-    def predictors(self) -> Iterator[tuple[str, Cells, bool]]:
+    def predictors(self) -> Iterator[tuple[str, ColumnValues, bool]]:
         """The name of each predictor, its cells, and whether it is declared categorical; converted one at a time."""
         for position in self.positions:
             name = self.table.names[position]

@@ -32,7 +32,7 @@ ODD_CELLS_NAMED = 3
 
 
 @dataclass(frozen=True, eq=False)
-class Cells:
+class ColumnValues:
     """The cells of one column.
 
     Attributes
@@ -52,8 +52,8 @@ class Cells:
     def __len__(self) -> int:
         return len(self.values)
 
-    def __getitem__(self, rows: np.ndarray | slice) -> Cells:
-        return Cells(self.kind, self.values[rows], self.order)
+    def __getitem__(self, rows: np.ndarray | slice) -> ColumnValues:
+        return ColumnValues(self.kind, self.values[rows], self.order)
 
     @property
     def missing(self) -> np.ndarray:
@@ -61,7 +61,7 @@ class Cells:
         where: np.ndarray = self.values == np.array(None) if self.kind == "categorical" else np.isnan(self.values)
         return where
 
-    def as_labels(self) -> Cells:
+    def as_labels(self) -> ColumnValues:
         """The same cells as labels; those of numbers keep the order of the numbers."""
         if self.kind == "categorical":
             return self
@@ -72,7 +72,7 @@ class Cells:
         order = tuple(label_of(value) for value in distinct.tolist())
         values = np.full(len(self), None, dtype=object)
         values[present] = np.array(order, dtype=object)[inverse]
-        return Cells("categorical", values, order)
+        return ColumnValues("categorical", values, order)
 
     def distinct_labels(self) -> tuple[tuple[str, ...], np.ndarray]:
         """The distinct labels in order, and for each cell its label's position, -1 where missing."""
@@ -95,14 +95,14 @@ def label_of(value: Any) -> str:
     return str(value)
 
 
-def warn_of_odd_cells(name: str, cells: Cells, remedy: str) -> None:
+def warn_of_odd_cells(name: str, cells: ColumnValues, remedy: str) -> None:
     """Warn where a few cells that are no numbers make categories of a column that is otherwise numbers.
 
     Parameters
     ----------
     name : str
         The column's name.
-    cells : Cells
+    cells : ColumnValues
         Its cells.
     remedy : str
         What to do if it is meant to be categorical.
@@ -154,26 +154,26 @@ def plain_array(name: str, values: Any) -> np.ndarray:
     return array
 
 
-def cells_of(name: str, values: Any) -> Cells:
+def column_values(name: str, values: Any) -> ColumnValues:
     """Bring a column into canonical form.
 
     Parameters
     ----------
     name : str
         The column's name, for errors.
-    values : Cells, series or one-dimensional array-like
+    values : ColumnValues, series or one-dimensional array-like
         A column of any table library or an array.
 
     Returns
     -------
-    Cells
+    ColumnValues
 
     Raises
     ------
     InputError
         If numbers are infinite or complex, or cells are dates, bytes or nested.
     """
-    if isinstance(values, Cells):
+    if isinstance(values, ColumnValues):
         return values
     cells = _plain_cells(name, plain_array(name, values))
     dtype = _dtype(values)
@@ -181,7 +181,7 @@ def cells_of(name: str, values: Any) -> Cells:
         return cells
     cells = cells.as_labels()
     if isinstance(dtype, nw.Enum):
-        return Cells(cells.kind, cells.values, tuple(label_of(level) for level in dtype.categories))
+        return ColumnValues(cells.kind, cells.values, tuple(label_of(level) for level in dtype.categories))
     return cells
 
 
@@ -195,14 +195,14 @@ def _dtype(values: Any) -> Any:
     return series.dtype if isinstance(series, nw.Series) else None
 
 
-def _plain_cells(name: str, array: np.ndarray) -> Cells:
+def _plain_cells(name: str, array: np.ndarray) -> ColumnValues:
     if array.ndim != 1:
         raise InputError(f"column {name!r} has shape {array.shape}; a column must be one-dimensional")
     match array.dtype.kind:
         case "b":
-            return Cells("boolean", array.astype(np.float64))
+            return ColumnValues("boolean", array.astype(np.float64))
         case "i" | "u" | "f":
-            return Cells("numeric", _finite(name, array.astype(np.float64)))
+            return ColumnValues("numeric", _finite(name, array.astype(np.float64)))
         case "O" | "U" | "T":
             return _object_cells(name, array.astype(object, copy=False))
         case "c":
@@ -213,7 +213,7 @@ def _plain_cells(name: str, array: np.ndarray) -> Cells:
             raise InputTypeError(f"column {name!r} has type {array.dtype}; convert it to numbers or text, or drop it")
 
 
-def _object_cells(name: str, array: np.ndarray) -> Cells:
+def _object_cells(name: str, array: np.ndarray) -> ColumnValues:
     missing = np.fromiter(map(_is_missing, array), bool, len(array))
     present = array[~missing]
     types = set(map(type, present))
@@ -225,10 +225,10 @@ def _object_cells(name: str, array: np.ndarray) -> Cells:
         except OverflowError as error:
             raise InputError(f"column {name!r} holds a number too large for float64 (inf); rescale it") from error
         all_booleans = bool(types) and all(issubclass(one, BOOLEANS) for one in types)
-        return Cells("boolean" if all_booleans else "numeric", _finite(name, values))
+        return ColumnValues("boolean" if all_booleans else "numeric", _finite(name, values))
     labels = np.full(len(array), None, dtype=object)
     labels[~missing] = present if types == {str} else [label_of(value) for value in present]
-    return Cells("categorical", labels)
+    return ColumnValues("categorical", labels)
 
 
 def _is_missing(value: Any) -> bool:

@@ -101,7 +101,7 @@ class PredictionDiagnostic:
 
     @property
     def quantity(self) -> str:
-        """The name of what is watched."""
+        """The name of what is monitored."""
         return "predictions"
 
     @property
@@ -221,7 +221,7 @@ class Diagnostics:
             lines.append(f"{one.quantity:<16}{moments}{one.rhat_text:>8}{ess:>8}")
         return lines
 
-    def remarks(self) -> list[str]:
+    def warnings(self) -> list[str]:
         """What no R-hat tells, in sentences."""
         lines = []
         if self.predictions is not None and self.predictions.between_chain_sd is not None:

@@ -16,7 +16,7 @@ import numpy as np
 from ..data.design import AnyDesign
 from .convergence import NEAR_RHAT, Diagnostics, PredictionDiagnostic, diagnose, ess_of, rhat_of
 
-# How many predictions are watched, one a row and, of classes, for each but the last; of at least FEWEST_ROWS rows.
+# How many predictions are monitored, one a row and, of classes, for each but the last; of at least FEWEST_ROWS rows.
 ROWS = 200
 FEWEST_ROWS = 20
 DRAWS = 500
@@ -24,7 +24,7 @@ DRAWS = 500
 LONG = 10_000
 # In a large table, so many times as many rows are searched for distinct ones.
 CANDIDATES = 20
-# Which rows are watched depends on nothing but the data.
+# Which rows are monitored depends on nothing but the data.
 ROWS_KEY = 1
 
 
@@ -33,40 +33,40 @@ class Rows(NamedTuple):
 
     Attributes
     ----------
-    codes : numpy.ndarray
-        Their codes, shape (rows, columns).
+    bins : numpy.ndarray
+        Their bins, shape (rows, columns).
     number : numpy.ndarray
         Their numbers in the table, ascending; of equal rows that of one.
     """
 
-    codes: np.ndarray
+    bins: np.ndarray
     number: np.ndarray
 
 
 def training_rows(design: AnyDesign) -> Rows:
-    """The rows of a design that are watched."""
+    """The rows of a design that are monitored."""
     predictions = 1 if design.classes is None else len(design.classes) - 1
     most = max(FEWEST_ROWS, ROWS // predictions)
     looked_at = _some(design.rows, most * CANDIDATES)
     return distinct_rows(design.at(looked_at), looked_at, most)
 
 
-def distinct_rows(codes: np.ndarray, number: np.ndarray | None = None, most: int | None = None) -> Rows:
+def distinct_rows(bins: np.ndarray, number: np.ndarray | None = None, most: int | None = None) -> Rows:
     """Distinct rows, at random at most so many of them, the same ones each time.
 
     Parameters
     ----------
-    codes : numpy.ndarray
-        The codes of all rows, shape (rows, columns).
+    bins : numpy.ndarray
+        The bins of all rows, shape (rows, columns).
     number : numpy.ndarray, optional
         What the rows are called, ascending; by default they are counted from 0.
     most : int, optional
         How many to take at most; by default all.
     """
-    first = np.sort(np.unique(codes, axis=0, return_index=True)[1])
+    first = np.sort(np.unique(bins, axis=0, return_index=True)[1])
     if most is not None:
         first = first[_some(len(first), most)]
-    return Rows(np.ascontiguousarray(codes[first]), first if number is None else number[first])
+    return Rows(np.ascontiguousarray(bins[first]), first if number is None else number[first])
 
 
 def _some(among: int, most: int) -> np.ndarray:
@@ -84,7 +84,7 @@ class Predicting(Protocol):
     chains: int
     draws: int
 
-    def predictions(self, codes: np.ndarray) -> Iterator[np.ndarray]:
+    def predictions(self, bins: np.ndarray) -> Iterator[np.ndarray]:
         """Predictions in blocks of rows, shape (chains, draws, rows, width); of classes all but the last."""
 
 
@@ -149,13 +149,13 @@ def diagnose_rows(means: Predicting, rows: Rows) -> PredictionDiagnostic:
     chains, draws = means.chains, means.draws
     judged = chains > 1 and draws >= 4
     rhats, spreads = [], []
-    for values in means.predictions(rows.codes):
+    for values in means.predictions(rows.bins):
         # ArviZ leaves out the middle one of an odd number of draws, and with it perhaps the only change.
         rhats.append(np.nan_to_num(rhat_of(values.reshape(chains, draws, -1)), nan=1.0).reshape(values.shape[2:]))
         spreads.append(values.mean(axis=1).std(axis=0, ddof=1) if chains > 1 else np.zeros(values.shape[2:]))
     rhat = np.concatenate(rhats).max(axis=1)
     usual = _quantile(rhat, 0.95, "higher")
-    bulk, tail = _sizes(means, rows.codes, rhat, all_rows=usual < NEAR_RHAT)
+    bulk, tail = _sizes(means, rows.bins, rhat, all_rows=usual < NEAR_RHAT)
     return PredictionDiagnostic(
         rows=len(rhat),
         draws=draws,
@@ -170,12 +170,12 @@ def diagnose_rows(means: Predicting, rows: Rows) -> PredictionDiagnostic:
     )
 
 
-def _sizes(means: Predicting, codes: np.ndarray, rhat: np.ndarray, *, all_rows: bool) -> np.ndarray:
+def _sizes(means: Predicting, bins: np.ndarray, rhat: np.ndarray, *, all_rows: bool) -> np.ndarray:
     """Bulk and tail effective sample sizes of each row, infinite for those not looked at."""
     looked_at = np.argsort(-rhat, kind="stable")[: None if all_rows else math.ceil(len(rhat) / 10)]
     sizes = np.full((2, len(rhat)), np.inf)
     found = []
-    for values in means.predictions(codes[looked_at]):
+    for values in means.predictions(bins[looked_at]):
         size = np.stack(ess_of(values.reshape(*values.shape[:2], -1))).reshape(2, *values.shape[2:])
         # What never changes is known as well as it can be.
         found.append(np.nan_to_num(size, nan=float(means.chains * means.draws)).min(axis=2))

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from ..data.frames import table_of
 from ..data.matrix import LinearDesign
 from ..data.response import response_vector
-from ..data.values import cells_of, plain_array
+from ..data.values import column_values, plain_array
 from ..errors import InputError
 from ..estimators import Estimator
 from ..hme.em import Settings
@@ -25,7 +25,7 @@ from ..text import counted
 from ..validation import require_prob, require_whole, seed_of, unknown_choice
 from . import em as markov_em
 from .inference import DecisionPath, Decisions, Inference, asked, is_exact
-from .initialisation import markov_beginnings
+from .initialisation import initial_markov_trees
 from .sequences import Joined, Sequences, joined, seen
 from .tree import MarkovTree
 
@@ -58,7 +58,7 @@ _PARAMETERS = """
     tol : float
         EM ends when an epoch gains less than this a row.
     n_init : int
-        Random beginnings, of which the best end counts.
+        How many random trees to begin at; the best end counts.
     categorical_features : None, "from_dtype", or array-like of bool, int or str
         Columns whose numbers are labels. Text and categorical types are categorical without saying so.
     n_jobs : int, optional
@@ -127,7 +127,7 @@ class _HMDT(Estimator):
         generator = np.random.default_rng(seed_of(self._seed()))
         fits = [
             markov_em.fit(begin, sequences, settings, exact, self._threads())
-            for begin in markov_beginnings(model, self._by_stretches, sequences, self.inputs_, generator)
+            for begin in initial_markov_trees(model, self._by_stretches, sequences, self.inputs_, generator)
         ]
         best = max(fits, key=lambda fit: fit.objective[-1])
         self.method_ = "exact" if exact else "mean_field"
@@ -350,7 +350,7 @@ class HMDTRegressor(RegressorMixin, _HMDT):
 
     def _responses(self, y: Any) -> tuple[np.ndarray, np.ndarray]:
         columns = [y] if self._one_output else list(np.asarray(y).T)
-        cells = [cells_of("y", plain_array("y", response_vector(column))) for column in columns]
+        cells = [column_values("y", plain_array("y", response_vector(column))) for column in columns]
         for each in cells:
             if each.kind == "categorical":
                 raise InputError(f"y: responses must be numbers, not text such as {each.values[0]!r}")
@@ -473,7 +473,7 @@ class HMDTClassifier(ClassifierMixin, _HMDT):
 
     def _responses(self, y: Any) -> tuple[np.ndarray, np.ndarray]:
         labels = plain_array("y", response_vector(y))
-        was_seen = ~cells_of("y", labels).missing
+        was_seen = ~column_values("y", labels).missing
         return indicators_of(np.where(was_seen, labels, self.classes_[0]), self.classes_), was_seen
 
     def predict_proba(self, X: Any, y: Any = None, groups: Any = None) -> Any:

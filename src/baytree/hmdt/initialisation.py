@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from ..hme.experts import Experts, first_experts
-from ..hme.fitting import beginnings
+from ..hme.initialisation import initial_trees
 from ..hme.inputs import Inputs
 from ..hme.model import HME
 from ..hme.soft_tree import SoftTree
@@ -36,7 +36,7 @@ def with_memory(soft: SoftTree) -> MarkovTree:
     return MarkovTree(np.concatenate([gates[:, :, :-1], before, level], axis=2), soft.experts)
 
 
-def markov_beginnings(
+def initial_markov_trees(
     model: HME, stretches: bool, sequences: Sequences, inputs: Inputs, generator: np.random.Generator
 ) -> Iterator[MarkovTree]:
     """The trees at which EM begins.
@@ -59,7 +59,7 @@ def markov_beginnings(
             yield from_stretches(model.expert, sequences, model.depth, model.branching, generator)
         return
     rows = sequences.X[sequences.seen], sequences.Y[sequences.seen], np.ones(int(sequences.seen.sum()))
-    for soft in beginnings(model, rows, inputs, generator):
+    for soft in initial_trees(model, rows, inputs, generator):
         yield with_memory(soft)
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..data.frames import table_of
 from ..data.response import response_vector
-from ..data.values import cells_of, plain_array
+from ..data.values import column_values, plain_array
 from ..errors import InputError
 from ..text import counted
 
@@ -117,9 +117,9 @@ def seen(y: Any) -> tuple[Any, np.ndarray]:
     several = getattr(y, "ndim", 1) == 2 and y.shape[1] > 1
     values = np.asarray(y) if several else plain_array("y", response_vector(y))
     if several:
-        missing = np.any([cells_of("y", column).missing for column in values.T], axis=0)
+        missing = np.any([column_values("y", column).missing for column in values.T], axis=0)
     else:
-        missing = cells_of("y", values).missing
+        missing = column_values("y", values).missing
     if missing.all():
         raise InputError("y: every value is missing; at least two rows must be seen")
     if missing.any():
@@ -143,7 +143,7 @@ def _begins(groups: Any, rows: int) -> np.ndarray:
     array = plain_array("groups", groups)
     if array.shape != (rows,):
         raise InputError(f"groups has shape {array.shape}, and there are {counted(rows, 'row')}; give one for each")
-    if cells_of("groups", array).missing.any():
+    if column_values("groups", array).missing.any():
         raise InputError("groups: some are missing; say to which sequence each row belongs")
     labels = array.tolist()
     begins = [0] + [row for row in range(1, rows) if labels[row] != labels[row - 1]]

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from ..diagnostics.predictions import training_rows
 from ..errors import InputError
 from ..estimators import Estimator
-from ..mcmc.settings import Plan
+from ..mcmc.settings import RunSettings
 from ..sampling.run import sample
 from ..validation import require_whole, seed_of, unknown_choice
 from .fitting import Fitted, fit, learn_rows
@@ -57,7 +57,7 @@ _PARAMETERS = """
     n_iter_no_change : int
         How many epochs may pass without a better fit to these rows.
     n_init : int
-        Random beginnings, of which the best end counts.
+        How many random trees to begin at; the best end counts.
     decay : float
         λ of the recursions, at most 1.
     nu, scale : float, or "auto"
@@ -151,8 +151,8 @@ class _HME(Pictured, Estimator):
         require_whole("draws", self.draws, 1)
         model, seed = model.resolve(design), seed_of(self._seed())
         found = fit(model, design, seed, like=X)
-        plan = Plan(1, 0, int(self.draws), 1, seed, design.rows, design.fingerprint())
-        return self._keep(posterior_of(model, design, plan, found, training_rows(design)), found)
+        settings = RunSettings(1, 0, int(self.draws), 1, seed, design.rows, design.fingerprint())
+        return self._keep(posterior_of(model, design, settings, found, training_rows(design)), found)
 
     def _keep(self, posterior: HMEPosterior, found: Fitted | None = None) -> Any:
         self.posterior_, self._fitted = posterior, found

@@ -10,9 +10,9 @@ import numpy as np
 from ..data.matrix import LinearDesign
 from ..errors import InputError
 from ..text import counted
-from . import em, online, start, variational
-from .beginnings import beginnings
+from . import em, online, splits, variational
 from .factors import Prior
+from .initialisation import initial_trees
 from .inputs import Inputs
 from .model import HME, TrainingRows
 from .numeric import Array, floating, index, is_foreign, namespace, to_kind_of
@@ -61,7 +61,7 @@ def fit(model: HME, design: LinearDesign, seed: int, like: Array = None) -> Fitt
     design : LinearDesign
         The data.
     seed : int
-        Of random beginnings, of rows held out and of the order of rows.
+        Of random initial trees, of rows held out and of the order of rows.
     like : array, optional
         Of PyTorch, CuPy or JAX: methods `ON_ANY_ARRAYS` compute with arrays of its kind, precision and device.
     """
@@ -83,22 +83,22 @@ def _by_em(model: HME, rows: TrainingRows, inputs: Inputs, generator: np.random.
         patience=model.n_iter_no_change,
     )
     fits = []
-    for begin in beginnings(model, learned, inputs, generator):
-        free = start.columns_of(begin) if model.keep_columns else None
+    for begin in initial_trees(model, learned, inputs, generator):
+        free = splits.columns_of(begin) if model.keep_columns else None
         fits.append(em.fit(begin, *learned, settings, other, free=free))
     best = max(fits, key=lambda fit: max(fit.held_out) if fit.held_out else fit.objective[-1])
     return Fitted(best.tree, best.objective, best.held_out, len(best.objective) - 1, best.converged)
 
 
 def _by_recursions(model: HME, rows: TrainingRows, inputs: Inputs, generator: np.random.Generator) -> Fitted:
-    first = next(beginnings(model, rows, inputs, generator))
+    first = next(initial_trees(model, rows, inputs, generator))
     begun = Fitted(first, (), state=online.first_state(first))
     return learn_rows(begun, rows, model.epochs, model.decay, generator)
 
 
 def _by_mean_field(model: HME, rows: TrainingRows, inputs: Inputs, generator: np.random.Generator) -> Fitted:
     settings = variational.Settings(prior_of(model), epochs=model.epochs, tolerance=model.tol)
-    fits = [variational.fit(begin, *rows, settings) for begin in beginnings(model, rows, inputs, generator)]
+    fits = [variational.fit(begin, *rows, settings) for begin in initial_trees(model, rows, inputs, generator)]
     best = max(fits, key=lambda found: found.bound[-1])
     return Fitted(best.field.mean, best.bound, epochs=len(best.bound) - 1, converged=best.converged, field=best.field)
 

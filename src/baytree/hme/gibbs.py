@@ -11,7 +11,7 @@ from .. import _core
 from ..data.matrix import LinearDesign
 from ..errors import InputError
 from ..mcmc.tempering import Tempering, position_from_dict, position_to_dict
-from .beginnings import beginnings
+from .initialisation import initial_trees
 
 if TYPE_CHECKING:
     from .model import HME
@@ -56,7 +56,7 @@ def chains_of(model: HME, design: LinearDesign, seed: int, chains: int, temperin
     for number in range(chains):
         chain = _core.HMEChain(problem, 1.0, ladder, seed, number)
         generator = np.random.default_rng([seed, number])
-        first = next(beginnings(model, (inputs, outputs, weight), model.inputs(design.schema), generator))
+        first = next(initial_trees(model, (inputs, outputs, weight), model.inputs(design.schema), generator))
         begun = model.layout.packed(first)
         chain.begin(begun["gates"], begun["coefficients"], begun.get("variance", np.zeros(0)))
         found.append(chain)

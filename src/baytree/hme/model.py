@@ -20,7 +20,7 @@ from .calibration import Calibration
 from .inputs import Inputs
 from .layout import Layout
 from .outputs import OF_CLASSES, OF_NUMBERS, Outputs
-from .start import Splits
+from .splits import Splits
 
 METHODS = ("em", "em2", "online", "gibbs", "variational")
 # The methods of which chains draw.
@@ -75,7 +75,7 @@ class HME:
     n_iter_no_change : int
         How many epochs may pass without a better fit to these rows.
     n_init : int
-        Random beginnings, of which the best end counts.
+        How many random trees to begin at; the best end counts.
     decay : float
         λ of the recursions, at most 1.
     nu, scale : float, or "auto"
@@ -222,7 +222,7 @@ class HME:
         weight = np.ones(design.rows) if design.weight is None else design.weight
         return self.inputs(design.schema).of_matrix(design.matrix), self.outputs.matrix(design), weight
 
-    def remarks(self, design: LinearDesign) -> list[str]:
+    def warnings(self, design: LinearDesign) -> list[str]:
         """What a person should know before the fit."""
         kept = set(self.calibrated.kept)
         return left_out([unit.name for unit in design.units if not kept.intersection(range(unit.begin, unit.end))])

@@ -13,9 +13,9 @@ from ..data.matrix import LinearDesign, LinearSchema
 from ..diagnostics.convergence import Diagnostics
 from ..diagnostics.predictions import Rows, diagnose_series, spaced
 from ..errors import InputError
-from ..mcmc.settings import Plan
+from ..mcmc.settings import RunSettings
 from ..mcmc.tempering import Swaps
-from ..posterior.base import Part, Sampled, blocks_of
+from ..posterior.base import BasePosterior, Part, blocks_of
 from ..storage import ModelReader
 from ..validation import require_whole
 from .em import penalty
@@ -40,7 +40,7 @@ STATE = {"rungs", "position", "warmed", "drawn", "toward"}
 
 
 @dataclass(frozen=True, eq=False)
-class HMEPosterior(Sampled):
+class HMEPosterior(BasePosterior):
     """Draws of soft trees.
 
     Methods that end with one tree give one draw of one chain, a mean field independent draws of one. Gates and
@@ -53,7 +53,7 @@ class HMEPosterior(Sampled):
         The model, with everything that was left open filled in.
     schema : LinearSchema
         The training table's names, levels and response.
-    plan : Plan
+    settings : RunSettings
         How the draws were asked for.
     gates : numpy.ndarray
         The coefficients of the gates, shape (chains, draws, numbers): level by level, node by node, branch by branch
@@ -70,13 +70,13 @@ class HMEPosterior(Sampled):
         Of tempered chains, log P(y | decisions) of every rung, shape (chains, draws, rungs).
     states : tuple of dict
         Where each chain stopped, so that it can go on; of methods without chains, how the fit went.
-    watched, recorded
-        See `Sampled`.
+    monitored, recorded
+        See `BasePosterior`.
     """
 
     model: HME
     schema: LinearSchema  # type: ignore[assignment]
-    plan: Plan
+    settings: RunSettings
     gates: np.ndarray
     coefficients: np.ndarray
     variance: np.ndarray | None
@@ -84,7 +84,7 @@ class HMEPosterior(Sampled):
     log_prior: np.ndarray
     rung_log_likelihood: np.ndarray | None
     states: tuple[dict[str, Any], ...]
-    watched: Rows | None = None
+    monitored: Rows | None = None
     recorded: Diagnostics | None = None
 
     def __repr__(self) -> str:
@@ -179,7 +179,7 @@ class HMEPosterior(Sampled):
     @cached_property
     def _prediction(self) -> SoftPrediction:
         drawn = {name: getattr(self, name) for name in PARAMETERS if getattr(self, name) is not None}
-        return SoftPrediction(self.model, drawn, self.plan.seed)
+        return SoftPrediction(self.model, drawn, self.settings.seed)
 
     def predict(self, X: Any, kind: str = "mean", prob: float = 0.9) -> np.ndarray:
         """Predict new rows, averaging over the draws.
@@ -226,16 +226,16 @@ class HMEPosterior(Sampled):
             named = "early_stopping" if self.model.early_stopping else f"method={self.model.method!r}"
             named = "keep_columns" if self.model.keep_columns else named
             raise InputError(f"{named} does not end at a mode, which error bars need; choose method='em' without it")
-        if self.plan.data != design.fingerprint():
+        if self.settings.data != design.fingerprint():
             raise InputError("these are not the data that the tree was fitted to; give the same table")
         rows = self.model.rows(design)
         problem = Problem(*rows, float(self.model.ridge))
         bars = error_bars(to_mode(self.tree(), problem), problem)
-        drawn = bars.draws(int(draws), np.random.default_rng([self.plan.seed, OF_MODE]))
+        drawn = bars.draws(int(draws), np.random.default_rng([self.settings.seed, OF_MODE]))
         part = part_of(self.model, drawn, [-penalty(tree, problem.ridge) for tree in drawn], rows)
         state = self.states[0] | {"centre": centre_of(self.model, bars.tree)}
-        plan = replace(self.plan, draws=int(draws))
-        return self.from_parts(self.model, self.schema, plan, [[part]], [state], self.watched)
+        settings = replace(self.settings, draws=int(draws))
+        return self.from_parts(self.model, self.schema, settings, [[part]], [state], self.monitored)
 
     # ---- how it went ----------------------------------------------------------------------------------------------
 
@@ -246,7 +246,7 @@ class HMEPosterior(Sampled):
 
     def swaps(self) -> Swaps | None:
         """How tempered chains exchanged their trees; None where chains are not tempered."""
-        if self.plan.temperatures == 1 or not self.has_chains:
+        if self.settings.temperatures == 1 or not self.has_chains:
             return None
         return Swaps.of([state["position"] for state in self.states])
 
@@ -307,10 +307,10 @@ class HMEPosterior(Sampled):
         cls,
         model: HME,
         schema: LinearSchema,
-        plan: Plan,
+        settings: RunSettings,
         parts: Sequence[Sequence[Part]],
         states: Sequence[dict[str, Any]],
-        watched: Rows | None = None,
+        monitored: Rows | None = None,
         recorded: Diagnostics | None = None,
     ) -> HMEPosterior:
         """Put together what the chains recorded, `parts[chain]` being its blocks in order; this empties them."""
@@ -322,16 +322,16 @@ class HMEPosterior(Sampled):
         arrays = dict.fromkeys(OPTIONAL) | arrays
         if (rungs := arrays[RUNGS]) is not None:
             arrays[RUNGS] = rungs.reshape(*arrays["log_likelihood"].shape, -1)
-        return cls(model, schema, plan, **arrays, states=tuple(states), watched=watched, recorded=recorded)
+        return cls(model, schema, settings, **arrays, states=tuple(states), monitored=monitored, recorded=recorded)
 
     @staticmethod
-    def read_parts(reader: ModelReader, chain: int, plan: Plan) -> list[Part]:
+    def read_parts(reader: ModelReader, chain: int, settings: RunSettings) -> list[Part]:
         """The blocks of draws of one chain in a model file."""
         return blocks_of(reader, chain, [name for name in ARRAYS if name not in OPTIONAL], OPTIONAL)
 
     def check(self) -> HMEPosterior:
         """Raise InputError where the parts do not belong together; gives the posterior itself."""
-        if not self.plan.chains == self.chains == len(self.states):
+        if not self.settings.chains == self.chains == len(self.states):
             raise InputError("draws or states are missing")
         needed = STATE if self.has_chains else set(WENT)
         if any(not needed <= state.keys() for state in self.states):
@@ -362,7 +362,7 @@ class HMEPosterior(Sampled):
     def with_tree(self, found: Fitted, rows: TrainingRows) -> HMEPosterior:
         """A posterior whose one tree has learned more rows."""
         part, state = recorded(self.model, found, rows)
-        return self.from_parts(self.model, self.schema, self.plan, [[part]], [state])
+        return self.from_parts(self.model, self.schema, self.settings, [[part]], [state])
 
 
 class _Fits:
@@ -374,9 +374,9 @@ class _Fits:
             self._prediction = self._prediction.take(spaced(np.arange(posterior.draws)[None], draws)[0])
         self.chains, self.draws = self._prediction.shape
 
-    def predictions(self, codes: np.ndarray) -> Iterator[np.ndarray]:
+    def predictions(self, bins: np.ndarray) -> Iterator[np.ndarray]:
         """Predictions at rows of the matrix, shape (chains, draws, rows, width); of classes all but the last."""
-        fits = self._prediction.predict(self._inputs.of_matrix(codes), "draws", 0.9)
+        fits = self._prediction.predict(self._inputs.of_matrix(bins), "draws", 0.9)
         if fits.ndim == 3:
             yield fits[..., None]
         else:

@@ -136,12 +136,14 @@ class HMESummary:
 
 def summarise(posterior: HMEPosterior) -> HMESummary:
     """What `HMEPosterior.summary` promises."""
-    plan, facts, swaps = posterior.plan, posterior.facts(), posterior.swaps()
-    remedies = advice(facts["diagnostics"], warmup=plan.warmup, draws=posterior.draws, temperatures=plan.temperatures)
+    settings, facts, swaps = posterior.settings, posterior.facts(), posterior.swaps()
+    remedies = advice(
+        facts["diagnostics"], warmup=settings.warmup, draws=posterior.draws, temperatures=settings.temperatures
+    )
     return HMESummary(
         **facts,
         remedies=remedies if posterior.has_chains else (),
-        tempered=None if swaps is None else Tempered.of(plan, swaps),
+        tempered=None if swaps is None else Tempered.of(settings, swaps),
         has_chains=posterior.has_chains,
         epochs=posterior.epochs,
         converged=posterior.converged,

@@ -23,7 +23,7 @@ GRID, ROWS = 20, 200
 SURFACE_GRID, SURFACE_ROWS = 10, 100
 MISSING = "(missing)"
 
-# f(x), or the probability of a class, in every draw: from codes of shape (rows, columns) to shape (draws, rows).
+# f(x), or the probability of a class, in every draw: from bins of shape (rows, columns) to shape (draws, rows).
 PredictDraws = Callable[[np.ndarray], np.ndarray]
 
 
@@ -37,15 +37,15 @@ class Grid:
         The column's name.
     values : tuple of float or str
         The numbers or labels, ascending if they were not given.
-    codes : numpy.ndarray
-        Their codes.
+    bins : numpy.ndarray
+        Their bins.
     observed : numpy.ndarray
         The column's values in the rows looked at; empty unless they are numbers.
     """
 
     column: str
     values: tuple[Any, ...]
-    codes: np.ndarray
+    bins: np.ndarray
     observed: np.ndarray
 
 
@@ -192,7 +192,7 @@ class Surface:
 def partial_dependence(
     predict: PredictDraws,
     schema: Schema,
-    codes: np.ndarray,
+    bins: np.ndarray,
     column: str,
     *,
     grid: int | Iterable[Any] = GRID,
@@ -209,10 +209,10 @@ def partial_dependence(
     Parameters
     ----------
     predict : callable
-        Gives the response of each draw and row, shape (draws, rows), from codes.
+        Gives the response of each draw and row, shape (draws, rows), from bins.
     schema : Schema
-        What the codes mean.
-    codes : numpy.ndarray of shape (rows, columns)
+        What the bins mean.
+    bins : numpy.ndarray of shape (rows, columns)
         The rows to average over.
     column : str
         The column that is set.
@@ -228,16 +228,16 @@ def partial_dependence(
     response : str
         What is predicted, in words.
     """
-    codes, _, tails = _prepared(codes, rows, seed, prob)
-    place, values = _grid(schema, codes, column, grid)
-    averages = np.stack([drawn.mean(axis=1) for drawn in _along(predict, codes, place, values)])
+    bins, _, tails = _prepared(bins, rows, seed, prob)
+    place, values = _grid(schema, bins, column, grid)
+    averages = np.stack([drawn.mean(axis=1) for drawn in _along(predict, bins, place, values)])
     return Dependence(values, averages.mean(axis=1), np.quantile(averages, tails, axis=1).T, prob, response)
 
 
 def ice(
     predict: PredictDraws,
     schema: Schema,
-    codes: np.ndarray,
+    bins: np.ndarray,
     column: str,
     *,
     grid: int | Iterable[Any] = GRID,
@@ -251,16 +251,16 @@ def ice(
 
     Parameters
     ----------
-    predict, schema, codes, column, grid, rows, seed, prob, response
+    predict, schema, bins, column, grid, rows, seed, prob, response
         As for `partial_dependence`.
     centred : bool
         Whether to take, in every draw, the difference from the response at the first value. Then curves that are not
         parallel tell an interaction.
     """
-    codes, chosen, tails = _prepared(codes, rows, seed, prob)
-    place, values = _grid(schema, codes, column, grid)
+    bins, chosen, tails = _prepared(bins, rows, seed, prob)
+    place, values = _grid(schema, bins, column, grid)
     means, intervals, first = [], [], None
-    for drawn in _along(predict, codes, place, values):
+    for drawn in _along(predict, bins, place, values):
         first = drawn if first is None else first
         drawn = drawn - first if centred else drawn
         means.append(drawn.mean(axis=0))
@@ -272,7 +272,7 @@ def ice(
 def two_way_dependence(
     predict: PredictDraws,
     schema: Schema,
-    codes: np.ndarray,
+    bins: np.ndarray,
     columns: tuple[str, str],
     *,
     grid: int | tuple[int | Iterable[Any], int | Iterable[Any]] = SURFACE_GRID,
@@ -285,7 +285,7 @@ def two_way_dependence(
 
     Parameters
     ----------
-    predict, schema, codes, rows, seed, prob, response
+    predict, schema, bins, rows, seed, prob, response
         As for `partial_dependence`.
     columns : tuple of two str
         The columns that are set.
@@ -295,25 +295,25 @@ def two_way_dependence(
     first, second = columns
     if first == second:
         raise InputError(f"column {first!r} was named twice; name two columns")
-    codes, _, tails = _prepared(codes, rows, seed, prob)
+    bins, _, tails = _prepared(bins, rows, seed, prob)
     each = grid if isinstance(grid, tuple) else (grid, grid)
-    (at, of_first), (to, of_second) = (_grid(schema, codes, *both) for both in zip(columns, each, strict=True))
-    mean = np.empty((len(of_first.codes), len(of_second.codes)))
+    (at, of_first), (to, of_second) = (_grid(schema, bins, *both) for both in zip(columns, each, strict=True))
+    mean = np.empty((len(of_first.bins), len(of_second.bins)))
     interval = np.empty((*mean.shape, 2))
-    for i, code in enumerate(of_first.codes):
-        codes[:, at] = code
-        for j, drawn in enumerate(_along(predict, codes, to, of_second)):
+    for i, code in enumerate(of_first.bins):
+        bins[:, at] = code
+        for j, drawn in enumerate(_along(predict, bins, to, of_second)):
             average = drawn.mean(axis=1)
             mean[i, j] = average.mean()
             interval[i, j] = np.quantile(average, tails)
     return Surface((of_first, of_second), mean, interval, prob, response)
 
 
-def _prepared(codes: np.ndarray, rows: int, seed: int, prob: float) -> tuple[np.ndarray, np.ndarray, list[float]]:
+def _prepared(bins: np.ndarray, rows: int, seed: int, prob: float) -> tuple[np.ndarray, np.ndarray, list[float]]:
     """A copy of the rows looked at, which they are, and the levels of the band's ends."""
     require_prob(prob)
-    chosen = chosen_rows(len(codes), rows, seed)
-    return codes[chosen], chosen, [(1 - prob) / 2, (1 + prob) / 2]
+    chosen = chosen_rows(len(bins), rows, seed)
+    return bins[chosen], chosen, [(1 - prob) / 2, (1 + prob) / 2]
 
 
 def chosen_rows(present: int, rows: int, seed: int) -> np.ndarray:
@@ -326,20 +326,20 @@ def chosen_rows(present: int, rows: int, seed: int) -> np.ndarray:
     return np.sort(np.random.default_rng(seed).choice(present, rows, replace=False))
 
 
-def _along(predict: PredictDraws, codes: np.ndarray, place: int, grid: Grid) -> Iterator[np.ndarray]:
+def _along(predict: PredictDraws, bins: np.ndarray, place: int, grid: Grid) -> Iterator[np.ndarray]:
     """The responses of each draw and row where a column is set to each value in turn."""
-    for code in grid.codes:
-        codes[:, place] = code
-        yield predict(codes)
+    for code in grid.bins:
+        bins[:, place] = code
+        yield predict(bins)
 
 
-def _grid(schema: Schema, codes: np.ndarray, name: str, asked: int | Iterable[Any]) -> tuple[int, Grid]:
+def _grid(schema: Schema, bins: np.ndarray, name: str, asked: int | Iterable[Any]) -> tuple[int, Grid]:
     """The place of a column, and the values it is set to."""
     if name not in schema.names:
         raise unknown_choice("column", name, schema.names)
     place = schema.names.index(name)
     column = schema.columns[place]
-    present = codes[:, place][codes[:, place] < column.missing_code].astype(np.int64)
+    present = bins[:, place][bins[:, place] < column.missing_code].astype(np.int64)
     observed = np.empty(0) if column.kind != "numeric" else np.array(column.lowest)[present]
     if isinstance(asked, (int, np.integer)):
         return place, Grid(name, *_observed_values(column, present, int(asked)), observed)
@@ -350,7 +350,7 @@ def _grid(schema: Schema, codes: np.ndarray, name: str, asked: int | Iterable[An
 
 
 def _observed_values(column: Column, present: np.ndarray, points: int) -> tuple[tuple[Any, ...], np.ndarray]:
-    """All labels, or observed numbers at evenly spaced quantiles, and their codes."""
+    """All labels, or observed numbers at evenly spaced quantiles, and their bins."""
     if column.kind == "categorical":
         labels = (*column.levels, *((MISSING,) if column.has_missing else ()))
         return labels, np.arange(len(labels), dtype=np.uint32)
@@ -366,7 +366,7 @@ def _observed_values(column: Column, present: np.ndarray, points: int) -> tuple[
 
 
 def _codes_of(column: Column, values: tuple[Any, ...]) -> np.ndarray:
-    """The codes of values that were given; of labels only those that training saw."""
+    """The bins of values that were given; of labels only those that training saw."""
     if column.kind == "categorical":
         for value in values:
             if str(value) not in (*column.levels, *column.pooled):

@@ -12,7 +12,7 @@ from ..data.design import Schema
 from ..errors import InputError
 from ..plots import columns as plots
 from ..text import counted
-from ..trees.ensemble import Sums
+from ..trees.ensemble import Ensemble
 from ..validation import require_prob, unknown_choice
 from .null import LEVEL, Null, thresholds
 from .shares import columns_in, pairs_in, share_summary
@@ -218,12 +218,12 @@ class Interactions(Shares):
         return self.dots(ax) if kind == "dots" else plots.matrix(ax, self.columns, self.matrix, self.label)
 
 
-def variable_use(sums: Sums, schema: Schema, prob: float = PROB) -> VariableUse:
+def variable_use(sums: Ensemble, schema: Schema, prob: float = PROB) -> VariableUse:
     """The share of the splitting rules that use each column.
 
     Parameters
     ----------
-    sums : Sums
+    sums : Ensemble
         The draws.
     schema : Schema
         The table that the trees divide.
@@ -237,12 +237,12 @@ def variable_use(sums: Sums, schema: Schema, prob: float = PROB) -> VariableUse:
     return VariableUse(schema.names, mean, interval, prob)
 
 
-def interactions(sums: Sums, schema: Schema, prob: float = PROB) -> Interactions:
+def interactions(sums: Ensemble, schema: Schema, prob: float = PROB) -> Interactions:
     """The share of the trees in which each pair of columns appears.
 
     Parameters
     ----------
-    sums : Sums
+    sums : Ensemble
         The draws.
     schema : Schema
         The table that the trees divide.

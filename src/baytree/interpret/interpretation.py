@@ -10,8 +10,8 @@ from ..bart.prediction import SumPrediction
 from ..data.design import Design
 from ..diagnostics.predictions import DRAWS
 from ..errors import InputError
-from ..posterior.base import Sampled
-from ..trees.ensemble import Sums
+from ..posterior.base import BasePosterior
+from ..trees.ensemble import Ensemble
 from ..validation import unknown_choice
 from . import dependence, shap
 from . import importance as use
@@ -20,16 +20,16 @@ from .importance import Interactions, VariableUse
 from .shap import Shap
 
 
-class Explained(Sampled):
+class Interpretable(BasePosterior):
     """Draws of sums of trees, which can be asked about their columns.
 
     Attributes
     ----------
-    mean : Sums
+    ensemble : Ensemble
         The sums of trees.
     """
 
-    mean: Sums
+    ensemble: Ensemble
 
     def some_draws(self, draws: int | None) -> SumPrediction:
         """Predictions from evenly spaced draws, so many of each chain; None for all."""
@@ -43,7 +43,7 @@ class Explained(Sampled):
         prob : float
             The probability of the intervals.
         """
-        return use.variable_use(self.mean, self.schema, prob)
+        return use.variable_use(self.ensemble, self.schema, prob)
 
     def interactions(self, prob: float = use.PROB) -> Interactions:
         """Of each pair of columns, the share of the trees that use both; ``print`` or ``plot`` it.
@@ -53,7 +53,7 @@ class Explained(Sampled):
         prob : float
             The probability of the intervals.
         """
-        return use.interactions(self.mean, self.schema, prob)
+        return use.interactions(self.ensemble, self.schema, prob)
 
     def partial_dependence(
         self,
@@ -209,12 +209,12 @@ class Explained(Sampled):
         .. [1] Lundberg et al. (2020), From local explanations to global understanding with explainable AI for trees,
            Nature Machine Intelligence 2, 56–67.
         """
-        prediction, codes, place = self.some_draws(draws), self._codes(X), self._class(of)
-        chosen = dependence.chosen_rows(len(codes), rows, seed)
+        prediction, bins, place = self.some_draws(draws), self._codes(X), self._class(of)
+        chosen = dependence.chosen_rows(len(bins), rows, seed)
         return shap(
             lambda block: prediction.explain(block, place),
             self.schema,
-            codes,
+            bins,
             chosen,
             blocks=prediction.row_blocks(len(chosen), len(self.schema.columns)),
             prob=prob,
@@ -222,15 +222,15 @@ class Explained(Sampled):
         )
 
     def _codes(self, X: Any) -> np.ndarray:
-        return self.codes_of(X) if isinstance(X, Design) else self.schema.encode(X)
+        return self.bins_of(X) if isinstance(X, Design) else self.schema.encode(X)
 
     def _response(self, of: Any, draws: int | None) -> tuple[PredictDraws, str]:
         """What predicts the response, and what it is called."""
         prediction, place = self.some_draws(draws), self._class(of)
         has_classes = self.schema.response.classes is not None
 
-        def predict(codes: np.ndarray) -> np.ndarray:
-            drawn = prediction.predict(codes, "draws")
+        def predict(bins: np.ndarray) -> np.ndarray:
+            drawn = prediction.predict(bins, "draws")
             drawn = drawn.reshape(-1, *drawn.shape[2:])
             return drawn[..., place] if has_classes else drawn
 

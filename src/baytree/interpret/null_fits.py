@@ -32,7 +32,7 @@ def permutation_null(
     permutations: int = REPEATS,
     seed: int | None = None,
     progress: bool = True,
-    **plan: Any,
+    **settings: Any,
 ) -> Null:
     """What the use of columns and of pairs looks like where there is nothing to be found.
 
@@ -56,7 +56,7 @@ def permutation_null(
         Of the permutations and of the fits; a random one by default.
     progress : bool
         Whether to say on standard error which fit is done.
-    **plan
+    **settings
         Passed on to `sample`: ``chains``, ``warmup``, ``draws`` and so on.
 
     Returns
@@ -79,10 +79,10 @@ def permutation_null(
     if permute == "response":
         # All columns together are permuted instead, so that a response keeps its weight and offset.
         designs = (permuted(design, range(columns), rng) for _ in range(permutations))
-        fits = list(_fits(model, designs, permutations, rng, progress, plan))
+        fits = list(_fits(model, designs, permutations, rng, progress, settings))
         return Null(design.names, np.stack([use for use, _ in fits]), np.stack([pairs for _, pairs in fits]))
     designs = (permuted(design, [place], rng) for _ in range(permutations) for place in range(columns))
-    fits = list(_fits(model, designs, permutations * columns, rng, progress, plan))
+    fits = list(_fits(model, designs, permutations * columns, rng, progress, settings))
     own = [use[number % columns] for number, (use, _) in enumerate(fits)]
     return Null(design.names, np.reshape(own, (permutations, columns)), None)
 
@@ -94,7 +94,7 @@ def additive_null(
     repeats: int = REPEATS,
     seed: int | None = None,
     progress: bool = True,
-    **plan: Any,
+    **settings: Any,
 ) -> Null:
     """What pairs of columns look like where columns matter, but each by itself.
 
@@ -114,7 +114,7 @@ def additive_null(
         Of all fits; a random one by default.
     progress : bool
         Whether to say on standard error which fit is done.
-    **plan
+    **settings
         Passed on to `sample`: ``chains``, ``warmup``, ``draws`` and so on.
 
     Returns
@@ -127,9 +127,9 @@ def additive_null(
     require_whole("repeats", repeats, 1)
     rng = np.random.default_rng(seed_of(seed))
     additive = replace(model, prior=without_interactions(model.prior, design.names))
-    fit = sample(additive, design, seed=int(rng.integers(2**63)), progress=False, **plan)
+    fit = sample(additive, design, seed=int(rng.integers(2**63)), progress=False, **settings)
     designs = (replace(design, y=y) for y in replicates(fit, design, repeats))
-    fits = list(_fits(model, designs, repeats, rng, progress, plan))
+    fits = list(_fits(model, designs, repeats, rng, progress, settings))
     return Null(design.names, None, np.stack([pairs for _, pairs in fits]))
 
 
@@ -145,8 +145,8 @@ def without_interactions(prior: GrowTree | Program, names: Sequence[str]) -> Gro
 def replicates(posterior: BARTPosterior, design: Design, number: int) -> np.ndarray:
     """Responses drawn from the posterior predictive distribution of the training rows, shape (number, rows)."""
     prediction = posterior.some_draws(-(-number // posterior.chains))
-    codes = posterior.codes_of(design)
-    drawn, mean = (prediction.predict(codes, kind, offset=design.offset) for kind in ("predictive", "draws"))
+    bins = posterior.bins_of(design)
+    drawn, mean = (prediction.predict(bins, kind, offset=design.offset) for kind in ("predictive", "draws"))
     if design.classes is not None:
         return drawn.reshape(-1, design.rows)[:number].astype(np.int32)
     if design.weight is not None:
@@ -160,12 +160,17 @@ def _require_sum(model: Any) -> None:
 
 
 def _fits(
-    model: BART, designs: Iterator[Design], number: int, rng: np.random.Generator, progress: bool, plan: dict[str, Any]
+    model: BART,
+    designs: Iterator[Design],
+    number: int,
+    rng: np.random.Generator,
+    progress: bool,
+    settings: dict[str, Any],
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """The mean shares of columns and of pairs, in a fit to each design."""
     for done, design in enumerate(designs, start=1):
-        posterior = sample(model, design, seed=int(rng.integers(2**63)), progress=False, **plan)
-        if posterior.draws < posterior.plan.draws:
+        posterior = sample(model, design, seed=int(rng.integers(2**63)), progress=False, **settings)
+        if posterior.draws < posterior.settings.draws:
             raise KeyboardInterrupt("the fits of a null were interrupted before their end")
         yield posterior.variable_use().mean, posterior.interactions().mean
         if progress:
@@ -175,5 +180,5 @@ def _fits(
 def permuted(design: Design, places: Container[int], rng: np.random.Generator) -> Design:
     """The same rows with other rows' values in some columns, which stay together; a response keeps all it has."""
     order = rng.permutation(design.rows)
-    codes = (column[order] if place in places else column for place, column in enumerate(design.codes))
-    return replace(design, codes=tuple(codes))
+    bins = (column[order] if place in places else column for place, column in enumerate(design.bins))
+    return replace(design, bins=tuple(bins))

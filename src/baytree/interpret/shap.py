@@ -17,7 +17,7 @@ from .importance import LISTED, PROB
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-# From codes of shape (rows, columns) the SHAP values of every draw, shape (draws, rows, columns), and what each draw
+# From bins of shape (rows, columns) the SHAP values of every draw, shape (draws, rows, columns), and what each draw
 # predicts on average.
 ExplainDraws = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
 
@@ -47,7 +47,7 @@ class Shap:
     prob : float
         The probability of the intervals.
     levels : numpy.ndarray of shape (rows, columns)
-        How high the row's value is among the column's codes, from 0 to 1; NaN for labels and missing values.
+        How high the row's value is among the column's bins, from 0 to 1; NaN for labels and missing values.
     response : str
         What is explained.
     """
@@ -120,7 +120,7 @@ class Shap:
 def shap(
     explain: ExplainDraws,
     schema: Schema,
-    codes: np.ndarray,
+    bins: np.ndarray,
     rows: np.ndarray,
     *,
     blocks: Iterable[slice],
@@ -133,10 +133,10 @@ def shap(
     ----------
     explain : callable
         Gives the SHAP values of each draw, row and column, shape (draws, rows, columns), and the average prediction of
-        each draw, from codes.
+        each draw, from bins.
     schema : Schema
-        What the codes mean.
-    codes : numpy.ndarray of shape (all rows, columns)
+        What the bins mean.
+    bins : numpy.ndarray of shape (all rows, columns)
         A table.
     rows : numpy.ndarray
         Its rows that are explained.
@@ -148,15 +148,15 @@ def shap(
         What is explained, in words.
     """
     require_prob(prob)
-    codes = codes[rows]
+    bins = bins[rows]
     tails = [(1 - prob) / 2, (1 + prob) / 2]
     means, intervals, sizes = [], [], []
     for block in blocks:
-        values, base = explain(codes[block])
+        values, base = explain(bins[block])
         means.append(values.mean(axis=0))
         intervals.append(np.moveaxis(np.quantile(values, tails, axis=0), 0, -1))
         sizes.append(np.abs(values).sum(axis=1))
-    size = np.sum(sizes, axis=0) / len(codes)
+    size = np.sum(sizes, axis=0) / len(bins)
     return Shap(
         columns=schema.names,
         rows=rows,
@@ -166,15 +166,15 @@ def shap(
         size_interval=np.quantile(size, tails, axis=0).T,
         base=float(base.mean()),
         prob=prob,
-        levels=_levels(schema, codes),
+        levels=_levels(schema, bins),
         response=response,
     )
 
 
-def _levels(schema: Schema, codes: np.ndarray) -> np.ndarray:
-    levels = np.full(codes.shape, np.nan)
+def _levels(schema: Schema, bins: np.ndarray) -> np.ndarray:
+    levels = np.full(bins.shape, np.nan)
     for place, column in enumerate(schema.columns):
         if column.kind != "categorical":
-            known = codes[:, place] < column.missing_code
-            levels[known, place] = codes[known, place] / max(column.observed - 1, 1)
+            known = bins[:, place] < column.missing_code
+            levels[known, place] = bins[known, place] / max(column.observed - 1, 1)
     return levels

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..trees.ensemble import Sums
+from ..trees.ensemble import Ensemble
 from ..trees.forest import Forest, ranges
 
 # So many trees are looked at together: about 30 MB.
@@ -67,7 +67,7 @@ def pair_number(first: np.ndarray, second: np.ndarray, columns: int) -> np.ndarr
 
 
 def share_summary(
-    sums: Sums, occurrences: Occurrences, items: int, total: np.ndarray, prob: float
+    sums: Ensemble, occurrences: Occurrences, items: int, total: np.ndarray, prob: float
 ) -> tuple[np.ndarray, np.ndarray]:
     """Over all draws, the mean and an equal-tailed interval of the share of each item.
 
@@ -75,7 +75,7 @@ def share_summary(
 
     Parameters
     ----------
-    sums : Sums
+    sums : Ensemble
         The draws.
     occurrences : Occurrences
         What each stored tree uses.
@@ -114,7 +114,7 @@ def share_summary(
     return mean, np.stack([quantile((1 - prob) / 2), quantile((1 + prob) / 2)], axis=1)
 
 
-def _shares(sums: Sums, occurrences: Occurrences, total: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _shares(sums: Ensemble, occurrences: Occurrences, total: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The items that occur in some draw and their shares of it, an entry for each draw that uses the item."""
     trees = sums.tree_index.reshape(-1, sums.trees)
     step = max(1, TREES_PER_BLOCK // max(sums.trees, 1))

@@ -130,7 +130,7 @@ class Resolved:
                 _warn(f"{given}: the smaller, {min(sizes)}, holds")
             if least in sizes:
                 _warn(f"{name}({least}): every tree is a single leaf; choose {least + 1} or more to let it ask")
-        askable = [at for at in self._askable_at_root() if self.schema.columns[at].n_codes > 1]
+        askable = [at for at in self._askable_at_root() if self.schema.columns[at].n_bins > 1]
         if askable and not any(self._leaves_boxes_whole(at) for at in askable):
             _warn(
                 "every tree is a single leaf: any split of all rows would cut a box. A column can split them only if "

@@ -10,7 +10,7 @@ from .tempering import Tempering
 
 
 @dataclass(frozen=True)
-class Plan:
+class RunSettings:
     """How the draws were asked for.
 
     Attributes
@@ -54,6 +54,6 @@ class Described(Protocol):
         """The model as JSON-safe values."""
 
 
-def model_header(model: Described, schema: Schema, plan: Plan) -> dict[str, Any]:
+def model_header(model: Described, schema: Schema, settings: RunSettings) -> dict[str, Any]:
     """What a model file says besides the draws."""
-    return {"model": model.to_dict(), "schema": schema.to_dict(), "plan": asdict(plan)}
+    return {"model": model.to_dict(), "schema": schema.to_dict(), "plan": asdict(settings)}

@@ -38,7 +38,7 @@ def to_datatree(posterior: Posterior, design: Design | None) -> DataTree:
     coords: dict[str, list[Any]] = {"column": list(posterior.schema.names)}
     if design is not None:
         _add_design(posterior, design, groups)
-        dims |= {"codes": ["row", "column"], "y": ["row"], "weight": ["row"]}
+        dims |= {"bins": ["row", "column"], "y": ["row"], "weight": ["row"]}
         dims |= {"probability": ["row", "class"], "mu": ["row"]}
         coords |= {"row": list(range(design.rows))}
         if design.classes is not None:
@@ -49,14 +49,14 @@ def to_datatree(posterior: Posterior, design: Design | None) -> DataTree:
 
 def _add_design(posterior: Posterior, design: Design, groups: dict[str, dict[str, Any]]) -> None:
     """The training table, and the predictions at its rows."""
-    codes = posterior.codes_of(design)
+    bins = posterior.bins_of(design)
     means = LeafMeans(posterior, posterior.tree_index)
-    blocks = [means.of_leaves(means.leaf(block)) for block in means.row_blocks(codes)]
+    blocks = [means.of_leaves(means.leaf(block)) for block in means.row_blocks(bins)]
     predicted = np.concatenate(blocks, axis=2)
     y = design.y if design.classes is None else np.asarray(design.classes)[design.y].astype(str)
     groups["posterior"] |= {"mu": predicted[..., 0]} if design.classes is None else {"probability": predicted}
     groups["observed_data"] = {"y": y}
-    groups["constant_data"] = {"codes": codes, **({} if design.weight is None else {"weight": design.weight})}
+    groups["constant_data"] = {"bins": bins, **({} if design.weight is None else {"weight": design.weight})}
 
 
 def _attributes(posterior: Posterior) -> dict[str, Any]:
@@ -67,7 +67,7 @@ def _attributes(posterior: Posterior) -> dict[str, Any]:
         "sampler": json.dumps(posterior.model.to_dict()["proposal"]),
         "model": json.dumps(posterior.model.to_dict()),
         "response": posterior.schema.response.name,
-        "tuning_steps": posterior.plan.warmup,
-        "thin": posterior.plan.thin,
-        "seed": str(posterior.plan.seed),
+        "tuning_steps": posterior.settings.warmup,
+        "thin": posterior.settings.thin,
+        "seed": str(posterior.settings.seed),
     }

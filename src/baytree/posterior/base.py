@@ -15,7 +15,7 @@ from ..data.design import AnyDesign, Schema
 from ..diagnostics.convergence import Diagnostics
 from ..diagnostics.predictions import DRAWS, Rows, distinct_rows
 from ..errors import InputError
-from ..mcmc.settings import Described, Plan, model_header
+from ..mcmc.settings import Described, RunSettings, model_header
 from ..storage import ModelReader, ModelWriter
 
 # A model file is written in blocks of about this many numbers a chain, far below SQLite's limit for one value.
@@ -25,7 +25,7 @@ NUMBERS_PER_BLOCK = 8_000_000
 Part = dict[str, np.ndarray]
 
 
-class Sampled:
+class BasePosterior:
     """Draws from a posterior, whatever of.
 
     Attributes
@@ -34,11 +34,11 @@ class Sampled:
         What was sampled, with everything that was left open filled in.
     schema : Schema
         The training table's names, cut points, levels and response.
-    plan : Plan
+    settings : RunSettings
         How the draws were asked for.
     states : tuple of dict
         Where each chain stopped, so that it can go on.
-    watched : Rows or None
+    monitored : Rows or None
         Some training rows, by which chains are compared; no file or pickle holds them.
     recorded : Diagnostics or None
         What a comparison found while the training rows were at hand.
@@ -46,9 +46,9 @@ class Sampled:
 
     model: Described
     schema: Schema
-    plan: Plan
+    settings: RunSettings
     states: tuple[dict[str, Any], ...]
-    watched: Rows | None
+    monitored: Rows | None
     recorded: Diagnostics | None
 
     @property
@@ -81,21 +81,21 @@ class Sampled:
     def __getstate__(self) -> dict[str, Any]:
         """All but the core's copy of the trees, which is made again when needed, and the training rows."""
         kept = {name: value for name, value in self.__dict__.items() if name not in ("_predictor", "_diagnostics")}
-        return kept | {"watched": None, "recorded": self.diagnostics()}
+        return kept | {"monitored": None, "recorded": self.diagnostics()}
 
     def facts(self) -> dict[str, Any]:
         """What summaries of all models say: the response, the table, how draws were made, and how chains compare."""
-        response, plan = self.schema.response, self.plan
+        response, settings = self.schema.response, self.settings
         return {
             "response": response.name,
             "task": response.task,
-            "rows": plan.rows,
+            "rows": settings.rows,
             "columns": len(self.schema.columns),
             "chains": self.chains,
             "draws": self.draws,
-            "warmup": plan.warmup,
-            "thin": plan.thin,
-            "seed": plan.seed,
+            "warmup": settings.warmup,
+            "thin": settings.thin,
+            "seed": settings.seed,
             "model": self.model.to_dict(),
             "diagnostics": self.diagnostics(),
         }
@@ -122,23 +122,23 @@ class Sampled:
         """
         if rows is None and draws == DRAWS:
             return self._diagnostics
-        return self._diagnose(self.watched if rows is None else self._rows(rows), draws)
+        return self._diagnose(self.monitored if rows is None else self._rows(rows), draws)
 
     @cached_property
     def _diagnostics(self) -> Diagnostics:
         found = self.recorded
         if found is not None and (found.chains, found.draws) == (self.chains, self.draws):
             return found
-        return self._diagnose(self.watched, DRAWS)
+        return self._diagnose(self.monitored, DRAWS)
 
     def _rows(self, rows: Any) -> Rows:
-        codes = self.codes_of(rows) if isinstance(rows, AnyDesign) else self.schema.encode(rows)
-        if not len(codes):
+        bins = self.bins_of(rows) if isinstance(rows, AnyDesign) else self.schema.encode(rows)
+        if not len(bins):
             raise InputError("0 rows; predictions are compared at one row or more")
-        return distinct_rows(codes)
+        return distinct_rows(bins)
 
-    def codes_of(self, design: AnyDesign) -> np.ndarray:
-        """The codes of a design with the columns and cuts of this posterior, shape (rows, columns)."""
+    def bins_of(self, design: AnyDesign) -> np.ndarray:
+        """The bins of a design with the columns and cuts of this posterior, shape (rows, columns)."""
         if not isinstance(design, AnyDesign) or design.schema != self.schema:
             raise InputError("these are not the columns and cut points that the draws came from; give the same design")
         return design.at(slice(None))
@@ -147,7 +147,7 @@ class Sampled:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write a model file; an existing one is replaced only when the new one is complete."""
-        header = model_header(self.model, self.schema, self.plan) | {"diagnostics": self.diagnostics().to_dict()}
+        header = model_header(self.model, self.schema, self.settings) | {"diagnostics": self.diagnostics().to_dict()}
         writer = ModelWriter.create(path, header, Path(f"{os.fspath(path)}.saving"))
         try:
             for draws in self._blocks():

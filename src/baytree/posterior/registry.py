@@ -16,7 +16,7 @@ from ..diagnostics.convergence import Diagnostics
 from ..errors import FileError, InputError
 from ..hme.model import HME
 from ..hme.posterior import HMEPosterior
-from ..mcmc.settings import Plan
+from ..mcmc.settings import RunSettings
 from ..storage import ModelReader, open_model
 from ..subset.model import Subset, require_linear
 from ..subset.posterior import SubsetPosterior
@@ -72,17 +72,17 @@ def load(path: str | os.PathLike[str]) -> AnyPosterior:
 
 def read_posterior(reader: ModelReader) -> AnyPosterior:
     """The posterior of an open model file."""
-    model, schema, plan = read_header(reader)
+    model, schema, settings = read_header(reader)
     kind = posterior_type(model)
     states = [model.upgraded(state) for state in reader.states()]
-    parts = [kind.read_parts(reader, chain, plan) for chain in range(len(states))]
+    parts = [kind.read_parts(reader, chain, settings) for chain in range(len(states))]
     # Files of earlier versions, and of runs that were not finished, have none.
     found = reader.header().get("diagnostics")
     recorded = None if found is None else Diagnostics.from_dict(found)
-    return kind.from_parts(model, schema, plan, parts, states, recorded=recorded)  # type: ignore[arg-type]
+    return kind.from_parts(model, schema, settings, parts, states, recorded=recorded)  # type: ignore[arg-type]
 
 
-def read_header(reader: ModelReader) -> tuple[Model, Schema | LinearSchema, Plan]:
+def read_header(reader: ModelReader) -> tuple[Model, Schema | LinearSchema, RunSettings]:
     """What an open model file says besides the draws."""
     header = reader.header()
     record: Mapping[str, Any] = header["model"]
@@ -90,4 +90,4 @@ def read_header(reader: ModelReader) -> tuple[Model, Schema | LinearSchema, Plan
         raise FileError(f"{reader.path}: a model of the family {record['family']!r}, which this baytree does not know")
     model, _ = FAMILIES[record["family"]]
     schema: type[Schema | LinearSchema] = LinearSchema if model in LINEAR else Schema
-    return model.from_dict(record), schema.from_dict(header["schema"]), Plan(**header["plan"])
+    return model.from_dict(record), schema.from_dict(header["schema"]), RunSettings(**header["plan"])

@@ -19,7 +19,7 @@ from ..slp.terms import atom_text
 from ..text import counted
 from ..trees.outline import fold
 from ..trees.prior_samples import PriorDraws
-from ..trees.template import Sketch, sketch_of
+from ..trees.template import Template, template_of
 from ..trees.template_text import Question
 from ..validation import is_number
 
@@ -59,7 +59,7 @@ class EditTree:
 
     Attributes
     ----------
-    laid : Sketch or None
+    laid : Template or None
         The tree as it was laid on the table, once a model has met one.
 
     References
@@ -83,7 +83,7 @@ class EditTree:
     grow: float = 0.4
     prune: float = 0.3
     change: float = 0.3
-    laid: Sketch | None = field(default=None, compare=False, repr=False)
+    laid: Template | None = field(default=None, compare=False, repr=False)
     knowledge: Knowledge = field(default_factory=Knowledge)
 
     semantics: ClassVar[Semantics] = "reject"
@@ -101,7 +101,7 @@ class EditTree:
             raise InputError("grow, prune and change are all 0, so there is no edit to make; raise one of them")
         if not isinstance(self.knowledge, Knowledge):
             raise InputError(f"knowledge={self.knowledge!r}: give a Knowledge, or write EditTree(...) & constraint")
-        object.__setattr__(self, "tree", sketch_of(self.tree))
+        object.__setattr__(self, "tree", template_of(self.tree))
 
     def __and__(self, known: Constraint | Knowledge) -> EditTree:
         if not isinstance(known, (Constraint, Knowledge)):
@@ -116,11 +116,11 @@ class EditTree:
         schema : Schema, optional
             The table, as ``design.schema``.
         """
-        sketch = self.tree if schema is None else self.tree.on(schema)
+        template = self.tree if schema is None else self.tree.on(schema)
         total = sum(getattr(self, name) for name in KINDS)
         facts = [
             f"min_leaf({int(self.min_leaf)}).",
-            f"initial(\n    {_term(sketch, schema)}).",
+            f"initial(\n    {_term(template, schema)}).",
             f"stop({float(1 / (1 + self.edits))!r}).",
             *(f"{name}({float(getattr(self, name) / total)!r})." for name in KINDS),
             self._facts(schema),
@@ -146,7 +146,7 @@ class EditTree:
         [tree] = program.sample_trees(
             "initial(_S), root(_N), lay(_S, _N, _First), plain(_First, T)", design, 1, 0
         ).trees
-        laid, given = sketch_of(tree), self.tree.on(design.schema)
+        laid, given = template_of(tree), self.tree.on(design.schema)
         lost = given.n_leaves - laid.n_leaves
         if lost:
             warnings.warn(
@@ -186,22 +186,22 @@ class EditTree:
     def from_dict(cls, record: Mapping[str, Any]) -> EditTree:
         """The prior that `to_dict` described."""
         given = {name: value for name, value in record.items() if name not in ("kind", "laid", "knowledge")}
-        laid = Sketch.from_dict(record["laid"]) if "laid" in record else None
+        laid = Template.from_dict(record["laid"]) if "laid" in record else None
         known = Knowledge.from_dict(record["knowledge"]) if "knowledge" in record else Knowledge()
         return cls(**given, laid=laid, knowledge=known)
 
 
-def _term(sketch: Sketch, schema: Schema | None) -> str:
-    """A sketch as a term of a program."""
+def _term(template: Template, schema: Schema | None) -> str:
+    """A template as a term of a program."""
     columns = {} if schema is None else {column.name: column for column in schema.columns}
 
     def split(node: int, left: str, right: str) -> str:
-        question = sketch.nodes[node]
+        question = template.nodes[node]
         assert question is not None
         value = _value(question, columns.get(question.feature))
         return f"split({atom_text(question.feature)}, {value}, {left}, {right})"
 
-    return fold(sketch.nodes, split, lambda node, leaf: "leaf")
+    return fold(template.nodes, split, lambda node, leaf: "leaf")
 
 
 def _value(question: Question, column: Column | None) -> str:

@@ -25,7 +25,7 @@ from ..hme.model import BY_CHAINS, HME
 from ..hme.posterior import HMEPosterior
 from ..hme.without_chains import fit_posterior
 from ..mcmc.progress import Progress
-from ..mcmc.settings import Plan, model_header
+from ..mcmc.settings import RunSettings, model_header
 from ..mcmc.tempering import Tempering
 from ..posterior.base import Part
 from ..posterior.registry import (
@@ -95,7 +95,7 @@ def sample(  # type: ignore[misc]
     temperatures, ladder, swap_every
         How each chain is tempered: see `Tempering`. One temperature is no tempering.
     seed : int, optional
-        Between 0 and 2**64 − 1; a random one by default, kept in the posterior's plan.
+        Between 0 and 2**64 − 1; a random one by default, kept in the posterior's settings.
     threads : int, optional
         By default one for each processor, but no more than chains and temperatures can use.
     progress : bool
@@ -119,10 +119,10 @@ def sample(  # type: ignore[misc]
     require_whole("warmup", warmup, 0)
     seed = seed_of(seed)
     model = model.resolve(design)
-    for line in model.remarks(design):
+    for line in model.warnings(design):
         warnings.warn(line, stacklevel=2)
     tempering = Tempering(temperatures, ladder, swap_every)
-    plan = Plan(
+    settings = RunSettings(
         int(chains),
         int(warmup),
         int(draws),
@@ -133,26 +133,26 @@ def sample(  # type: ignore[misc]
         **vars(tempering),
         offset=design.offset is not None,
     )
-    if (found := _without_chains(model, design, plan)) is not None:
+    if (found := _without_chains(model, design, settings)) is not None:
         if start is not None:
             raise InputError("only a chain over single trees can start at a tree; leave start out")
         if checkpoint is not None:
             found.save(checkpoint)
         return found
-    run = _Run(model, design, plan, threads, progress)
+    run = _Run(model, design, settings, threads, progress)
     if start is not None:
         run.start_at(start)
     if checkpoint is not None:
-        run.writer = ModelWriter.begin_run(checkpoint, model_header(model, design.schema, plan))
+        run.writer = ModelWriter.begin_run(checkpoint, model_header(model, design.schema, settings))
     return run.complete()
 
 
-def _without_chains(model: Model, design: AnyDesign, plan: Plan) -> AnyPosterior | None:
+def _without_chains(model: Model, design: AnyDesign, settings: RunSettings) -> AnyPosterior | None:
     """The posterior of a model whose method needs no chains; None where it does."""
     if isinstance(model, Subset) and model.method == "enumerate":
-        return enumerate_models(model, design, plan, training_rows(design))  # type: ignore[arg-type]
+        return enumerate_models(model, design, settings, training_rows(design))  # type: ignore[arg-type]
     if isinstance(model, HME) and model.method not in BY_CHAINS:
-        return fit_posterior(model, design, plan, training_rows(design))  # type: ignore[arg-type]
+        return fit_posterior(model, design, settings, training_rows(design))  # type: ignore[arg-type]
     return None
 
 
@@ -178,8 +178,8 @@ def extend(
         raise InputError(
             f"method={posterior.model.method!r} has no chains that could go on: sample anew"  # type: ignore[union-attr]
         )
-    plan = replace(posterior.plan, draws=posterior.draws + int(draws))
-    run = _Run(posterior.model, design, plan, threads, progress)
+    settings = replace(posterior.settings, draws=posterior.draws + int(draws))
+    run = _Run(posterior.model, design, settings, threads, progress)
     parts = [[posterior.part(chain, 0, posterior.draws)] for chain in range(posterior.chains)]
     run.go_on_from(posterior.states, parts)
     return run.complete()
@@ -225,17 +225,17 @@ def converge(
     deadline = time.monotonic() + float(time_limit)
     with _Interrupt() as interrupt:
         while not _agree(posterior, design) and not interrupt.requested and time.monotonic() < deadline:
-            before = posterior.plan
-            plan = replace(before, warmup=before.warmup + posterior.draws * before.thin, thin=2 * before.thin)
-            run = _Run(posterior.model, design, plan, threads, progress)
+            before = posterior.settings
+            settings = replace(before, warmup=before.warmup + posterior.draws * before.thin, thin=2 * before.thin)
+            run = _Run(posterior.model, design, settings, threads, progress)
             run.begin_anew(posterior.states)
             if checkpoint is not None:
-                run.writer = ModelWriter.begin_run(checkpoint, model_header(run.model, design.schema, plan))
-            further = run.complete_or_stop(interrupt, (plan.draws + 1) // 2, deadline)
+                run.writer = ModelWriter.begin_run(checkpoint, model_header(run.model, design.schema, settings))
+            further = run.complete_or_stop(interrupt, (settings.draws + 1) // 2, deadline)
             if further is None and run.writer:
                 run.writer.discard()
             posterior = further or posterior
-            if run.drawn < plan.draws:
+            if run.drawn < settings.draws:
                 break
     return posterior
 
@@ -269,13 +269,13 @@ def resume(
     if not partial_path(checkpoint).is_file():
         raise FileError(f"{partial_path(checkpoint)}: no such file; there is no unfinished run to resume")
     with open_model(partial_path(checkpoint)) as reader:
-        model, _, plan = read_header(reader)
+        model, _, settings = read_header(reader)
         require_design_of(model, design)
         states = [model.upgraded(state) for state in reader.states()]
-        parts = [posterior_type(model).read_parts(reader, chain, plan) for chain in range(len(states))]
-    if len(states) != plan.chains:
+        parts = [posterior_type(model).read_parts(reader, chain, settings) for chain in range(len(states))]
+    if len(states) != settings.chains:
         raise FileError(f"{partial_path(checkpoint)}: the run stopped before it began; remove the file and begin anew")
-    run = _Run(model, design, plan, threads, progress)
+    run = _Run(model, design, settings, threads, progress)
     try:
         run.go_on_from(states, parts)
     except (KeyError, TypeError, IndexError, ValueError) as error:
@@ -287,24 +287,26 @@ def resume(
 class _Run:
     """Chains on their way through warm-up and draws."""
 
-    def __init__(self, model: Any, design: AnyDesign, plan: Plan, threads: int | None, progress: bool) -> None:
+    def __init__(
+        self, model: Any, design: AnyDesign, settings: RunSettings, threads: int | None, progress: bool
+    ) -> None:
         if threads is not None:
             require_whole("threads", threads, 1)
-        if plan.data != design.fingerprint():
+        if settings.data != design.fingerprint():
             same = "interactions" if isinstance(model, LINEAR) else "max_cuts"
             raise InputError(
                 f"these are not the data that the draws came from; give the same table, with the same {same}"
             )
-        self.model, self.schema, self.plan = model, design.schema, plan
-        self.watched = training_rows(design)
-        self.chains: list[Any] = model.chains(design, plan.seed, plan.chains, plan.tempering)
+        self.model, self.schema, self.settings = model, design.schema, settings
+        self.monitored = training_rows(design)
+        self.chains: list[Any] = model.chains(design, settings.seed, settings.chains, settings.tempering)
         self.parts: list[list[Part]] = [[] for _ in self.chains]
         self.warmed = self.drawn = self.toward = 0  # iterations of warm-up, draws, iterations towards the next draw
         self.writer: ModelWriter | None = None
         threads = threads or _processors()
-        self.threads = min(threads, plan.chains)
-        self.threads_of_chain = max(1, threads // plan.chains)  # which its rungs share
-        self.progress = Progress(plan.warmup, plan.draws, enabled=progress)
+        self.threads = min(threads, settings.chains)
+        self.threads_of_chain = max(1, threads // settings.chains)  # which its rungs share
+        self.progress = Progress(settings.warmup, settings.draws, enabled=progress)
         self._block = 64  # iterations; adapted to the time a block takes
 
     def start_at(self, tree: Tree | Mapping[str, Any]) -> None:
@@ -327,24 +329,24 @@ class _Run:
         for chain, state in zip(self.chains, states, strict=True):
             self.model.restore(chain, state)
             chain.end_warm_up()
-        self.warmed = self.plan.warmup
+        self.warmed = self.settings.warmup
 
     def complete(self) -> AnyPosterior:
-        """Run to the end of the plan, or to Ctrl-C."""
+        """Run to the end of the settings, or to Ctrl-C."""
         with _Interrupt() as interrupt:
             posterior = self.complete_or_stop(interrupt, 1)
         if posterior is None:
             raise KeyboardInterrupt(self._nothing_kept())
-        if self.drawn < self.plan.draws:
+        if self.drawn < self.settings.draws:
             warnings.warn(
-                f"sampling was interrupted: {self.drawn:,} of {self.plan.draws:,} draws are kept",
+                f"sampling was interrupted: {self.drawn:,} of {self.settings.draws:,} draws are kept",
                 InterruptedSampling,
                 stacklevel=3,
             )
         return posterior
 
     def complete_or_stop(self, interrupt: _Interrupt, least: int, deadline: float = math.inf) -> AnyPosterior | None:
-        """Run to the end of the plan, Ctrl-C or a time; None where fewer than `least` draws were made by then."""
+        """Run to the end of the settings, Ctrl-C or a time; None where fewer than `least` draws were made by then."""
         interrupt.progress = self.progress
         if self.writer:
             self._checkpoint()  # the first states, so that a run can be resumed from the start on
@@ -355,7 +357,7 @@ class _Run:
         if self.drawn < least:
             return None
         kind: Any = posterior_type(self.model)
-        posterior = kind.from_parts(self.model, self.schema, self.plan, self.parts, self._states(), self.watched)
+        posterior = kind.from_parts(self.model, self.schema, self.settings, self.parts, self._states(), self.monitored)
         if self.writer:
             self.writer.record("diagnostics", posterior.diagnostics().to_dict())
             self.writer.finish()
@@ -363,7 +365,7 @@ class _Run:
 
     def _run_blocks(self, interrupt: _Interrupt, deadline: float) -> None:
         checkpointed = began = time.monotonic()
-        while self.drawn < self.plan.draws and not interrupt.requested and began < deadline:
+        while self.drawn < self.settings.draws and not interrupt.requested and began < deadline:
             began = time.monotonic()
             iterations = self._next_block()
             self.progress.update(self.warmed, self.drawn, [c.log_likelihood for c in self.chains], self._acceptance())
@@ -375,7 +377,7 @@ class _Run:
 
     def _next_block(self) -> int:
         """Advance every chain by about a block; gives the number of iterations."""
-        warmup, thin = self.plan.warmup, self.plan.thin
+        warmup, thin = self.settings.warmup, self.settings.thin
         if self.warmed < warmup:
             iterations = min(self._block, warmup - self.warmed)
             self._on_every_chain(lambda chain: chain.warm_up(iterations, self.threads_of_chain))
@@ -391,7 +393,7 @@ class _Run:
             self._on_every_chain(lambda chain: chain.draw(1, iterations, self.threads_of_chain))
             self.drawn, self.toward = self.drawn + 1, 0
         else:
-            draws = min(self._block // thin, self.plan.draws - self.drawn)
+            draws = min(self._block // thin, self.settings.draws - self.drawn)
             iterations = draws * thin
             self._on_every_chain(lambda chain: chain.draw(draws, thin, self.threads_of_chain))
             self.drawn += draws

@@ -117,11 +117,11 @@ def run(*, quick: bool, seed: int, tell: Callable[[str], object]) -> Outcome:
     prior = GrowTree(alpha=0.95, beta=1.0, min_leaf=5)
     for name, draws in iterations.items():
         design = whole(name)
-        plan = {"warmup": 0, "draws": draws, "chains": SEEDS, "seed": int(rng.integers(2**63))}
-        visited[name] = Best.of(recorded(CART(prior, proposal="uc"), design, **plan))
+        settings = {"warmup": 0, "draws": draws, "chains": SEEDS, "seed": int(rng.integers(2**63))}
+        visited[name] = Best.of(recorded(CART(prior, proposal="uc"), design, **settings))
         tempering = {"temperatures": TEMPERATURES, "ladder": "mrbayes"}
         searched[name] = Best.of(
-            recorded(CART(replace(prior, beta=SEARCH_BETA), power=POWER), design, **plan, **tempering)
+            recorded(CART(replace(prior, beta=SEARCH_BETA), power=POWER), design, **settings, **tempering)
         )
         tell(f"{name}: {visited[name].value:.2f} visited, {searched[name].value:.2f} by search")
     return _outcome(iterations, visited, searched)

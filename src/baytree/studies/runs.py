@@ -90,13 +90,13 @@ def chains(
 
 
 @overload
-def recorded(model: CART, design: Design, **plan: Any) -> Posterior: ...
+def recorded(model: CART, design: Design, **settings: Any) -> Posterior: ...
 @overload
-def recorded(model: BART, design: Design, **plan: Any) -> BARTPosterior: ...
-def recorded(model: Any, design: Design, **plan: Any) -> Any:
+def recorded(model: BART, design: Design, **settings: Any) -> BARTPosterior: ...
+def recorded(model: Any, design: Design, **settings: Any) -> Any:
     """What `sample` gives; a study that was interrupted has no outcome."""
-    posterior = sample(model, design, progress=False, **plan)
-    if posterior.draws < plan["draws"]:
+    posterior = sample(model, design, progress=False, **settings)
+    if posterior.draws < settings["draws"]:
         raise KeyboardInterrupt("the study was interrupted before its end")
     return posterior
 

@@ -7,7 +7,7 @@ import numpy as np
 from .. import _core
 from ..data.matrix import LinearDesign
 from ..diagnostics.predictions import Rows
-from ..mcmc.settings import Plan
+from ..mcmc.settings import RunSettings
 from .draws import ranges
 from .model import Subset
 from .posterior import ENUMERATED, ENUMERATED_ARRAYS, SubsetPosterior
@@ -16,7 +16,7 @@ from .posterior import ENUMERATED, ENUMERATED_ARRAYS, SubsetPosterior
 LISTED_MODELS = 10_000
 
 
-def enumerate_models(model: Subset, design: LinearDesign, plan: Plan, watched: Rows) -> SubsetPosterior:
+def enumerate_models(model: Subset, design: LinearDesign, settings: RunSettings, monitored: Rows) -> SubsetPosterior:
     """Look at every model, and draw from them.
 
     Parameters
@@ -25,14 +25,16 @@ def enumerate_models(model: Subset, design: LinearDesign, plan: Plan, watched: R
         The model, resolved.
     design : LinearDesign
         The data.
-    plan : Plan
+    settings : RunSettings
         How many draws to make; they are independent.
-    watched : Rows
+    monitored : Rows
         The rows at which predictions are looked at.
     """
-    generator = np.random.Generator(np.random.Philox(plan.seed))
-    number = plan.chains * plan.draws
-    found = _core.enumerate_subsets(model.problem(design), LISTED_MODELS, np.sort(generator.random(number)), plan.seed)
+    generator = np.random.Generator(np.random.Philox(settings.seed))
+    number = settings.chains * settings.draws
+    found = _core.enumerate_subsets(
+        model.problem(design), LISTED_MODELS, np.sort(generator.random(number)), settings.seed
+    )
     columns = model.columns_of(design.schema)
     width = np.array([len(columns[unit]) for unit in model.possible_units(design.schema)])
     first = found["drawn_begin"][:-1]
@@ -40,13 +42,13 @@ def enumerate_models(model: Subset, design: LinearDesign, plan: Plan, watched: R
     first_column = np.concatenate([[0], np.cumsum(width[found["drawn_unit"]])])[found["drawn_begin"]]
     parts = []
     # The models come in the order of the enumeration, and independent draws in none.
-    for chosen in generator.permutation(number).reshape(plan.chains, plan.draws):
+    for chosen in generator.permutation(number).reshape(settings.chains, settings.draws):
         of_columns = ranges(first_column[chosen], np.diff(first_column)[chosen])
         part = {
             "unit": found["drawn_unit"][ranges(first[chosen], sizes[chosen])],
             "begin": np.concatenate([[0], np.cumsum(sizes[chosen])]),
             "mean": found["mean"][of_columns],
-            "model": np.arange(plan.draws),
+            "model": np.arange(settings.draws),
             "log_likelihood": found["drawn_log_likelihood"][chosen],
             "log_prior": found["drawn_log_prior"][chosen],
             **{name: found[name][chosen] for name in ("sigma", "level", "shrinkage")},
@@ -55,4 +57,4 @@ def enumerate_models(model: Subset, design: LinearDesign, plan: Plan, watched: R
         parts.append([part])
     known = {ENUMERATED + name: np.atleast_1d(np.asarray(found[name])) for name in ENUMERATED_ARRAYS}
     parts[0][0] |= known
-    return SubsetPosterior.from_parts(model, design.schema, plan, parts, [{} for _ in parts], watched)
+    return SubsetPosterior.from_parts(model, design.schema, settings, parts, [{} for _ in parts], monitored)

@@ -257,7 +257,7 @@ class Subset:
         """The state of a chain as this version writes it."""
         return state
 
-    def remarks(self, design: LinearDesign) -> Sequence[str]:
+    def warnings(self, design: LinearDesign) -> Sequence[str]:
         """What a person should know before the chains run."""
         possible = set(self.possible_units(design.schema))
         constant = [unit.name for number, unit in enumerate(design.units) if number not in possible]

@@ -15,9 +15,9 @@ from ..diagnostics.predictions import Rows, diagnose_series, spaced
 from ..diagnostics.trace import Trace
 from ..errors import InputError
 from ..interpret.importance import PROB
-from ..mcmc.settings import Plan
+from ..mcmc.settings import RunSettings
 from ..mcmc.tempering import Swaps
-from ..posterior.base import Part, Sampled, blocks_of
+from ..posterior.base import BasePosterior, Part, blocks_of
 from ..storage import ModelReader
 from ..validation import require_prob, require_whole
 from .draws import PART_ARRAYS, RUNGS, SubsetDraws
@@ -33,7 +33,7 @@ OPTIONAL = (RUNGS, *(ENUMERATED + name for name in ENUMERATED_ARRAYS))
 
 
 @dataclass(frozen=True, eq=False)
-class SubsetPosterior(Sampled):
+class SubsetPosterior(BasePosterior):
     """Draws of subsets, with the exact odds of every model that was visited.
 
     Attributes
@@ -42,7 +42,7 @@ class SubsetPosterior(Sampled):
         The model, with everything that was left open filled in.
     schema : LinearSchema
         The training table's names, levels and response.
-    plan : Plan
+    settings : RunSettings
         How the draws were asked for.
     drawn : SubsetDraws
         The draws. Where all models were enumerated they are independent.
@@ -50,17 +50,17 @@ class SubsetPosterior(Sampled):
         Where each chain stopped, so that it can go on; empty ones where all models were enumerated.
     enumerated : Enumerated or None
         What a look at every model found, where there was one.
-    watched, recorded
-        See `Sampled`.
+    monitored, recorded
+        See `BasePosterior`.
     """
 
     model: Subset
     schema: LinearSchema  # type: ignore[assignment]
-    plan: Plan
+    settings: RunSettings
     drawn: SubsetDraws
     states: tuple[dict[str, Any], ...]
     enumerated: Enumerated | None = None
-    watched: Rows | None = None
+    monitored: Rows | None = None
     recorded: Diagnostics | None = None
 
     def __repr__(self) -> str:
@@ -108,7 +108,7 @@ class SubsetPosterior(Sampled):
 
     def swaps(self) -> Swaps | None:
         """How tempered chains exchanged their models; None where chains are not tempered."""
-        if self.plan.temperatures == 1 or self.enumerated is not None:
+        if self.settings.temperatures == 1 or self.enumerated is not None:
             return None
         return Swaps.of([state["position"] for state in self.states])
 
@@ -239,7 +239,7 @@ class SubsetPosterior(Sampled):
     def _prediction(self) -> LinearPrediction:
         columns = self.model.columns_of(self.schema)
         return LinearPrediction(
-            self.model, self.drawn, np.concatenate([columns[number] for number in self._possible]), self.plan.seed
+            self.model, self.drawn, np.concatenate([columns[number] for number in self._possible]), self.settings.seed
         )
 
     def coefficients(self, prob: float = PROB) -> Coefficients:
@@ -311,7 +311,7 @@ class SubsetPosterior(Sampled):
             if draws is not None and draws < self.draws:
                 drawn = drawn.take(spaced(np.arange(self.draws)[None], draws)[0])
             prediction = replace(self._prediction, draws=drawn)
-            predicting = Fits(lambda codes: prediction.predict(codes, "draws", PROB), drawn.chains, drawn.draws)
+            predicting = Fits(lambda bins: prediction.predict(bins, "draws", PROB), drawn.chains, drawn.draws)
         return diagnose_series(self, series, predicting, rows, draws, size="columns")
 
     # ---- files ----------------------------------------------------------------------------------------------------
@@ -333,10 +333,10 @@ class SubsetPosterior(Sampled):
         cls,
         model: Subset,
         schema: LinearSchema,
-        plan: Plan,
+        settings: RunSettings,
         parts: Sequence[Sequence[Part]],
         states: Sequence[dict[str, Any]],
-        watched: Rows | None = None,
+        monitored: Rows | None = None,
         recorded: Diagnostics | None = None,
     ) -> SubsetPosterior:
         """Put together what the chains recorded, `parts[chain]` being its blocks in order; this empties them."""
@@ -347,17 +347,17 @@ class SubsetPosterior(Sampled):
         columns = model.columns_of(schema)
         sizes = np.array([len(columns[number]) for number in model.possible_units(schema)], dtype=np.int64)
         drawn = SubsetDraws.from_parts(parts, sizes)
-        return cls(model, schema, plan, drawn, tuple(states), enumerated, watched, recorded)
+        return cls(model, schema, settings, drawn, tuple(states), enumerated, monitored, recorded)
 
     @staticmethod
-    def read_parts(reader: ModelReader, chain: int, plan: Plan) -> list[Part]:
+    def read_parts(reader: ModelReader, chain: int, settings: RunSettings) -> list[Part]:
         """The blocks of draws of one chain in a model file."""
         return blocks_of(reader, chain, PART_ARRAYS, OPTIONAL)
 
     def check(self) -> SubsetPosterior:
         """Raise InputError where the parts do not belong together; gives the posterior itself."""
         self.drawn.check()
-        if not self.plan.chains == self.chains == len(self.states):
+        if not self.settings.chains == self.chains == len(self.states):
             raise InputError("draws or states are missing")
         if (
             len(self.model.calibrated.spread) != self.schema.width
@@ -368,9 +368,9 @@ class SubsetPosterior(Sampled):
             raise InputError("what the enumeration found is missing")
         if self.enumerated is not None:
             self.enumerated.check(len(self.units), len(self.model.free_units(self.schema)))
-        elif self.plan.temperatures > 1:
+        elif self.settings.temperatures > 1:
             rungs = self.drawn.rung_log_likelihood
-            if rungs is None or rungs.shape[2] != self.plan.temperatures:
+            if rungs is None or rungs.shape[2] != self.settings.temperatures:
                 raise InputError("the log-likelihoods of the rungs are missing")
         return self
 

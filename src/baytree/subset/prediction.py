@@ -154,6 +154,6 @@ class Fits:
     def __init__(self, prediction: Callable[[np.ndarray], np.ndarray], chains: int, draws: int) -> None:
         self._prediction, self.chains, self.draws = prediction, chains, draws
 
-    def predictions(self, codes: np.ndarray) -> Iterator[np.ndarray]:
+    def predictions(self, bins: np.ndarray) -> Iterator[np.ndarray]:
         """Predictions at rows of the matrix, shape (chains, draws, rows, 1)."""
-        yield self._prediction(codes)[..., None]
+        yield self._prediction(bins)[..., None]

@@ -122,13 +122,15 @@ class SubsetSummary:
 
 def summarise(posterior: SubsetPosterior) -> SubsetSummary:
     """What `SubsetPosterior.summary` promises."""
-    plan, facts = posterior.plan, posterior.facts()
+    settings, facts = posterior.settings, posterior.facts()
     enumerated = posterior.enumerated is not None
     swaps = posterior.swaps()
-    remedies = advice(facts["diagnostics"], warmup=plan.warmup, draws=posterior.draws, temperatures=plan.temperatures)
+    remedies = advice(
+        facts["diagnostics"], warmup=settings.warmup, draws=posterior.draws, temperatures=settings.temperatures
+    )
     return SubsetSummary(
         **facts,
-        tempered=None if swaps is None else Tempered.of(plan, swaps),
+        tempered=None if swaps is None else Tempered.of(settings, swaps),
         acceptance=posterior.acceptance,
         remedies=() if enumerated else remedies,
         inclusion=posterior.inclusion(),

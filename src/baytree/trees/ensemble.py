@@ -13,7 +13,7 @@ from .forest import Forest, ranges
 
 
 @dataclass(frozen=True, eq=False)
-class Sums:
+class Ensemble:
     """Sums of trees, one a draw.
 
     The rules of a tree often stay while the values of its leaves change with every draw. So rules are stored once and
@@ -74,12 +74,12 @@ class Sums:
         rows = float(forest.rows[forest.begin[stored[0]]])
         return np.add.reduceat(weighted, self.first[:, :, 0].ravel()).reshape(self.tree_index.shape[:2]) / rows
 
-    def take(self, draws: np.ndarray) -> Sums:
+    def take(self, draws: np.ndarray) -> Ensemble:
         """Some of the draws of each chain, in the order given."""
         # Of a tree there is one split fewer than leaves, so its splits begin that many places earlier.
         first, count = self.first[:, draws, 0], self.leaves[:, draws].sum(axis=2)
         before = np.arange(self.tree_index.size).reshape(self.tree_index.shape)[:, draws, 0]
-        return Sums(
+        return Ensemble(
             self.forest,
             np.ascontiguousarray(self.tree_index[:, draws]),
             _parts(self.values, first, count),
@@ -108,7 +108,7 @@ class Sums:
         return record
 
     @classmethod
-    def from_parts(cls, parts: Sequence[Sequence[dict[str, np.ndarray]]], trees: int, prefix: str = "") -> Sums:
+    def from_parts(cls, parts: Sequence[Sequence[dict[str, np.ndarray]]], trees: int, prefix: str = "") -> Ensemble:
         """Put together what the chains recorded, `parts[chain]` being its blocks in order; this takes it from them."""
         names = [*(field.name for field in fields(Forest)), "tree", "value"]
         soft = prefix + "bandwidth" in parts[0][0]

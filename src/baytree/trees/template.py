@@ -27,7 +27,7 @@ _PLACE = re.compile(r"feature_(\d+)")
 
 
 @dataclass(frozen=True)
-class Sketch:
+class Template:
     """A tree that names columns and values, but belongs to no table.
 
     Attributes
@@ -39,7 +39,7 @@ class Sketch:
     nodes: Nodes
 
     def __repr__(self) -> str:
-        return f"<Sketch: {counted(self.n_leaves, 'leaf', 'leaves')}>"
+        return f"<Template: {counted(self.n_leaves, 'leaf', 'leaves')}>"
 
     def __str__(self) -> str:
         return outline(self.nodes, lambda question, node: f"{question}?", lambda node, leaf: "leaf")
@@ -66,7 +66,7 @@ class Sketch:
         return fold(self.nodes, split, lambda node, leaf: {"leaf": True})
 
     @classmethod
-    def from_dict(cls, record: Any, name: str = "tree") -> Sketch:
+    def from_dict(cls, record: Any, name: str = "tree") -> Template:
         """The tree that nested dictionaries describe; see `Tree.from_dict`.
 
         Parameters
@@ -96,7 +96,7 @@ class Sketch:
             raise InputError(f"{name}: it is more than {MOST_DEPTH} questions deep; give a smaller tree")
         return cls(tuple(nodes))
 
-    def on(self, schema: Schema) -> Sketch:
+    def on(self, schema: Schema) -> Template:
         """The same tree in the words of a table: its names, its cuts and its order of levels.
 
         A threshold becomes the cut that divides the table's values alike, where it divides them at all. Of levels the
@@ -119,12 +119,12 @@ class Sketch:
             return left if fitted is None else (fitted, *left, *right)
 
         nodes: Nodes = fold(self.nodes, split, lambda node, leaf: (None,))
-        return Sketch(nodes)
+        return Template(nodes)
 
 
-def sketch_of(tree: Any) -> Sketch:
-    """A sketch from whatever holds a tree; see `EditTree` for what that may be."""
-    if isinstance(tree, Sketch):
+def template_of(tree: Any) -> Template:
+    """A template from whatever holds a tree; see `EditTree` for what that may be."""
+    if isinstance(tree, Template):
         return tree
     if isinstance(tree, os.PathLike):
         return _read_file(tree)
@@ -132,13 +132,13 @@ def sketch_of(tree: Any) -> Sketch:
         is_text = "\n" in tree or tree.lstrip().startswith("{")
         return _from_text(tree, "tree") if is_text else _read_file(tree)
     if isinstance(tree, Mapping):
-        return Sketch.from_dict(tree)
+        return Template.from_dict(tree)
     if isinstance(tree, Tree):
-        return Sketch.from_dict(tree.to_dict())
+        return Template.from_dict(tree.to_dict())
     if hasattr(tree, "posterior_"):
         tree = tree.posterior_
     if hasattr(tree, "best_tree"):
-        return Sketch.from_dict(tree.best_tree().to_dict())
+        return Template.from_dict(tree.best_tree().to_dict())
     if hasattr(tree, "tree_"):
         return _from_sklearn(tree)
     if hasattr(tree, "fit"):
@@ -149,22 +149,22 @@ def sketch_of(tree: Any) -> Sketch:
     )
 
 
-def _read_file(path: str | os.PathLike[str]) -> Sketch:
+def _read_file(path: str | os.PathLike[str]) -> Template:
     return _from_text(read_text(path), os.fspath(path))
 
 
-def _from_text(text: str, name: str) -> Sketch:
+def _from_text(text: str, name: str) -> Template:
     if not text.lstrip().startswith("{"):
-        return Sketch(read_tree_text(text, name))
+        return Template(read_tree_text(text, name))
     try:
-        return Sketch.from_dict(json.loads(text), name)
+        return Template.from_dict(json.loads(text), name)
     except json.JSONDecodeError as error:
         raise InputError(f"{name}: line {error.lineno}, column {error.colno}: not JSON ({error.msg})") from error
     except RecursionError as error:
         raise InputError(f"{name}: it is more than {MOST_DEPTH} questions deep; give a smaller tree") from error
 
 
-def _from_sklearn(model: Any) -> Sketch:
+def _from_sklearn(model: Any) -> Template:
     """A fitted decision tree of scikit-learn; its arrays give each node's children by number, −1 at a leaf."""
     tree, names = model.tree_, getattr(model, "feature_names_in_", None)
     missing_left = getattr(tree, "missing_go_to_left", None)
@@ -180,7 +180,7 @@ def _from_sklearn(model: Any) -> Sketch:
         side = "left" if missing_left is not None and missing_left[node] else None
         nodes.append(Question(name, float(tree.threshold[node]), None, side))
         pending += [int(tree.children_right[node]), int(tree.children_left[node])]
-    return Sketch(tuple(nodes))
+    return Template(tuple(nodes))
 
 
 def _question_from_dict(node: Mapping[str, Any], where: str) -> Question:
@@ -244,14 +244,14 @@ def _fitted_levels(question: Question, column: Column) -> tuple[Question | None,
     for level in levels:
         if level not in column.levels:
             raise unknown_choice(f"level of column {column.name!r}", level, column.levels)
-    codes = set(range(column.n_codes))
+    bins = set(range(column.n_bins))
     left = {column.levels.index(level) for level in levels}
     if column.has_missing and question.missing == "left":
         left.add(column.missing_code)
     swapped = 0 not in left
     if swapped:
-        left = codes - left
-    if left == codes:
+        left = bins - left
+    if left == bins:
         return None, swapped
     named = tuple(level for code, level in enumerate(column.levels) if code in left)
     return Question(column.name, None, named, "left" if column.missing_code in left else None), swapped

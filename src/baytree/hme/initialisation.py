@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from . import em, start
+from . import em, splits
 from .inputs import Inputs
 from .numeric import to_numpy
 from .soft_tree import SoftTree
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 GROWING = 20
 
 
-def beginnings(model: HME, rows: TrainingRows, inputs: Inputs, generator: np.random.Generator) -> Iterator[SoftTree]:
+def initial_trees(model: HME, rows: TrainingRows, inputs: Inputs, generator: np.random.Generator) -> Iterator[SoftTree]:
     """The trees at which a fit begins: several random ones or grown ones, or one from a decision tree."""
     if model.init in ("random", "grow") or model.depth == 0:
         for _ in range(model.n_init):
@@ -27,15 +27,15 @@ def beginnings(model: HME, rows: TrainingRows, inputs: Inputs, generator: np.ran
                 _grown(model, rows, generator) if model.init == "grow" else _random(model, rows, model.depth, generator)
             )
         return
-    if isinstance(model.init, start.Splits):
+    if isinstance(model.init, splits.Splits):
         levels = model.init.standard(inputs)
     else:
-        levels = start.splits_of(_hard_tree(model, rows, generator), model.depth)
-    yield start.tree_from_splits(model.expert, *rows, levels)
+        levels = splits.splits_of(_hard_tree(model, rows, generator), model.depth)
+    yield splits.tree_from_splits(model.expert, *rows, levels)
 
 
 def _random(model: HME, rows: TrainingRows, depth: int, generator: np.random.Generator) -> SoftTree:
-    return start.random_tree(model.expert, *rows, depth, model.branching, generator)
+    return splits.random_tree(model.expert, *rows, depth, model.branching, generator)
 
 
 def _grown(model: HME, rows: TrainingRows, generator: np.random.Generator) -> SoftTree:
@@ -43,7 +43,7 @@ def _grown(model: HME, rows: TrainingRows, generator: np.random.Generator) -> So
     tree = _random(model, rows, min(model.depth, 1), generator)
     settings = em.Settings(ridge=float(model.ridge), epochs=GROWING, tolerance=model.tol)
     while tree.depth < model.depth:
-        tree = start.grown(em.fit(tree, *rows, settings).tree, generator)
+        tree = splits.grown(em.fit(tree, *rows, settings).tree, generator)
     return tree
 
 
