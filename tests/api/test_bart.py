@@ -420,7 +420,7 @@ def test_bad_models(friedman: bt.datasets.Dataset) -> None:
 def test_the_unit_of_the_response_does_not_matter(friedman: bt.datasets.Dataset, scale: float) -> None:
     """Powers of two, so that not a bit changes."""
     plain, scaled = (bt.BARTRegressor(**QUICK).fit(friedman.X, friedman.y * by).posterior_ for by in (1.0, scale))
-    np.testing.assert_array_equal(scaled.mean.values, plain.mean.values * np.float32(scale))
+    np.testing.assert_array_equal(scaled.ensemble.values, plain.ensemble.values * np.float32(scale))
     np.testing.assert_array_equal(scaled.sigma, plain.sigma * scale)
     np.testing.assert_allclose(scaled.log_likelihood, plain.log_likelihood - 150 * np.log(scale))
 

@@ -269,7 +269,7 @@ def test_a_hard_tree_becomes_soft() -> None:
     levels = splits.splits_of(hard, 3)
     assert [len(level) for level in levels] == [1, 2, 4] and levels[2] == [None] * 4
     soft = splits.tree_from_splits("constant", X, Y, weight, levels[:2])
-    column, cut = splits[0][0]
+    column, cut = levels[0][0]
     share = np.exp(soft.log_gates(X)[0][0, :, 0])
     np.testing.assert_array_equal(share > 0.5, X[:, column] < cut)
     assert np.count_nonzero(soft.gates[0][0, 0, :-1]) == 1

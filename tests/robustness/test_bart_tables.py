@@ -88,7 +88,7 @@ def test_the_unit_of_the_response_does_not_matter(exponent: int) -> None:
     post, scaled = fit(x, y), fit(x, y * 2.0**exponent)
     assert_same_trees(post, scaled)
     np.testing.assert_array_equal(scaled.sigma, post.sigma * 2.0**exponent)
-    np.testing.assert_array_equal(scaled.mean.values, post.ensemble.values * np.float32(2.0**exponent))
+    np.testing.assert_array_equal(scaled.ensemble.values, post.ensemble.values * np.float32(2.0**exponent))
     assert_residuals_follow(scaled, x, y * 2.0**exponent)
 
 
@@ -109,7 +109,7 @@ def test_the_origin_of_the_response_does_not_matter() -> None:
     x, y = table(200)
     post, shifted = fit(x, y), fit(x, y + 2.0**20)
     assert_same_trees(post, shifted)
-    np.testing.assert_array_equal(shifted.mean.values, post.ensemble.values)
+    np.testing.assert_array_equal(shifted.ensemble.values, post.ensemble.values)
     assert_residuals_follow(shifted, x, y + 2.0**20)
 
 
@@ -118,7 +118,7 @@ def test_an_offset_is_taken_from_the_response() -> None:
     offset = np.round(np.random.default_rng(4).normal(0, 100, 200) * 8) / 8
     post, given = fit(x, y), fit(x, y + offset, offset=offset)
     assert_same_trees(post, given)
-    np.testing.assert_array_equal(given.mean.values, post.ensemble.values)
+    np.testing.assert_array_equal(given.ensemble.values, post.ensemble.values)
     np.testing.assert_allclose(given.predict(x, offset=offset), post.predict(x) + offset, rtol=1e-5)
 
 
