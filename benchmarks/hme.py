@@ -16,8 +16,7 @@ from rich.table import Table
 from sklearn.neural_network import MLPRegressor
 
 from baytree.datasets import arm_dynamics
-from baytree.hme import em
-from baytree.hme import splits as start
+from baytree.hme import em, splits
 from baytree.hme.soft_tree import responsibilities
 
 LEVELS, HIDDEN, TIMES = 4, 60, 15
@@ -41,7 +40,7 @@ def main() -> None:
     data = arm_dynamics.simulate()
     X, Y, weight = standard(data.X_train), standard(data.Y_train), np.ones(len(data.X_train))
     inputs = np.column_stack([X, weight])
-    tree = start.random_tree("linear", inputs, Y, weight, LEVELS, 2, np.random.default_rng(0))
+    tree = splits.random_tree("linear", inputs, Y, weight, LEVELS, 2, np.random.default_rng(0))
     tree = em.fit(tree, inputs, Y, weight, em.Settings(epochs=3)).tree
     found = responsibilities(tree, inputs, Y)
     network = MLPRegressor(hidden_layer_sizes=(HIDDEN,), activation="tanh", random_state=0)

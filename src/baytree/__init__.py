@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import datasets, slp
 from .bart.model import BART
+from .bart.null import additive_null, permutation_null
 from .bart.posterior import BARTPosterior
 from .cart.leaves import Categorical, Gaussian
 from .cart.model import CART
@@ -17,12 +18,11 @@ from .data.matrix import LinearDesign, make_linear_design, read_linear
 from .errors import FileError, InputError, InterruptedSampling
 from .hme.model import HME
 from .hme.posterior import HMEPosterior
-from .interpret.null_fits import additive_null, permutation_null
 from .knowledge import Box, Forbid, Interact, Knowledge, MaxDepth, MaxLeaves, Monotone, Only, Weights, read_knowledge
 from .posterior.registry import load
 from .priors.edit_tree import EditTree
 from .priors.grow_tree import GrowTree
-from .sampling.run import converge, extend, resume, sample
+from .sampling.api import converge, extend, resume, sample
 from .subset.model import Subset
 from .subset.posterior import SubsetPosterior
 from .subset.priors import BetaBinomial, ExpectedSize, GPrior, HyperG, HyperGN, Independent, Ridge, SizePrior

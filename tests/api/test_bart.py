@@ -332,18 +332,18 @@ def is_allowed(tree: bt.Tree, known: bt.Knowledge) -> bool:
     """Whether single trees of the same rows would be allowed by the prior: a chain can start there or not."""
     design = bt.datasets.friedman(150, seed=1).design()
     try:
-        bt.sample(bt.CART(bt.GrowTree() & known), design, start=tree, warmup=0, draws=1, chains=1, progress=False)
+        bt.sample(bt.CART(bt.GrowTree() & known), design, init=tree, warmup=0, draws=1, chains=1, progress=False)
     except bt.InputError:
         return False
     return True
 
 
-@pytest.mark.parametrize("start", ["root", "grow"])
-def test_monotone_in_every_draw(friedman: bt.datasets.Dataset, start: str) -> None:
+@pytest.mark.parametrize("init", ["root", "grow"])
+def test_monotone_in_every_draw(friedman: bt.datasets.Dataset, init: str) -> None:
     grid = pl.DataFrame({name: np.full(20, 0.5) for name in friedman.X.columns}).with_columns(x4=np.linspace(0, 1, 20))
     falling = {"monotonic_cst": {"x4": -1}}
     for options, sign in (({"knowledge": bt.Monotone(x4=+1)}, 1), (falling, -1)):
-        model = bt.BARTRegressor(**QUICK, **options, start=start).fit(friedman.X, friedman.y)
+        model = bt.BARTRegressor(**QUICK, **options, init=init).fit(friedman.X, friedman.y)
         steps = sign * np.diff(model.predict(grid, kind="draws"), axis=-1)
         assert steps.min() > -1e-5  # as far as float adds up
         assert steps.max() > 0.1 or sign < 0
@@ -384,7 +384,7 @@ def test_sparse_weights_find_the_columns() -> None:
         ({"sigma": float("nan")}, "sigma=nan"),
         ({"moves": "swap"}, "no move 'swap'. Choose from: auto, birth_death, change"),
         ({"moves": {"birth_death": -1}}, "birth_death"),
-        ({"start": "leaf"}, "no start 'leaf'. Choose from: root, grow"),
+        ({"init": "leaf"}, "no init 'leaf'. Choose from: root, grow"),
         ({"knowledge": "x1"}, "knowledge='x1': give a constraint"),
         ({"knowledge": bt.Forbid("x77")}, "no column 'x77'"),
         ({"draws": 0}, "draws=0"),
@@ -408,8 +408,8 @@ def test_bad_models(friedman: bt.datasets.Dataset) -> None:
         bt.BART(prior=bt.GrowTree(rule="uniform"))
     with pytest.raises(bt.InputError, match="not tempered"):
         bt.sample(bt.BART(trees=2), design, temperatures=3, progress=False)
-    with pytest.raises(bt.InputError, match="can start at a tree"):
-        bt.sample(bt.BART(trees=2), design, start={"leaf": True}, progress=False)
+    with pytest.raises(bt.InputError, match="can begin at a tree"):
+        bt.sample(bt.BART(trees=2), design, init={"leaf": True}, progress=False)
     with pytest.raises(bt.InputError, match="a single tree has too few rules: use BART"):
         bt.CART(bt.GrowTree() & bt.Weights("sparse"))
     with pytest.raises(bt.InputError, match="rescale it"):

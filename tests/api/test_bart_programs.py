@@ -9,7 +9,7 @@ import pytest
 
 import baytree as bt
 from baytree import InputError
-from baytree.interpret.null_fits import without_interactions
+from baytree.bart.null import without_interactions
 from baytree.trees.forest import rules_of
 
 GROWTREE = bt.slp.load("growtree.slp")
@@ -46,7 +46,7 @@ def test_other_moves_are_refused(moves: str | dict[str, float]) -> None:
     ("options", "message"),
     [
         ({"prior": "growtree.slp"}, "give a GrowTree, or a program"),
-        ({"prior": GROWTREE, "start": "grow"}, "start='grow' needs a GrowTree"),
+        ({"prior": GROWTREE, "init": "grow"}, "init='grow' needs a GrowTree"),
         ({"prior": bt.slp.Program("tree(leaf(_)).")}, "must define cart/1"),
         ({"prior": bt.slp.load("edittree.slp", semantics="reject")}, "not for sums of trees"),
     ],

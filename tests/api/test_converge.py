@@ -144,7 +144,7 @@ def test_a_hot_rung_whose_trees_seldom_fit_goes_on() -> None:
 
 def test_rungs_that_were_put_at_a_tree_say_so() -> None:
     tree = short(draws=10).best_tree()
-    put = short(temperatures=3, warmup=0, draws=5, start=tree)
+    put = short(temperatures=3, warmup=0, draws=5, init=tree)
     assert put.rung_log_likelihood is not None
     expected = bt.CART().log_likelihood(KYPHOSIS, tree)
     np.testing.assert_allclose(put.rung_log_likelihood, expected)

@@ -15,19 +15,16 @@ data ←
 datasets storage knowledge mcmc plots ←
 trees diagnostics ←
 slp ←
-priors interpret ←
-cart.leaves bart.programs ←
-cart.model bart.model ←
-cart.prediction ←
-bart.prediction ←
-cart.diagnostics cart.summary bart.summary posterior.arviz posterior.base ←
-interpret.interpretation ←
-cart bart ←
+priors ←
+posterior ←
+sampling estimators ←
+cart ←
+bart.programs ←
+bart.model bart.prediction ←
+interpret ←
+bart ←
 subset ←
 hme ←
-posterior ←
-estimators sampling ←
-cart.estimators bart.estimators subset.estimators hme.estimators interpret.null_fits ←
 hmdt ←
 studies ←
 __init__ ←

@@ -8,8 +8,8 @@ import pytest
 
 import baytree as bt
 from baytree import InputError
+from baytree.bart import null as nulls
 from baytree.interpret import Interactions, Null, VariableUse
-from baytree.interpret import null_fits as nulls
 
 ROWS, COLUMNS = 30, 3
 RNG = np.random.default_rng(1)

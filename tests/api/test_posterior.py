@@ -154,7 +154,7 @@ def test_a_start_the_prior_cannot_grow() -> None:
     design = bt.datasets.load("kyphosis").design()
     tree = bt.Tree(design.schema, (Rule(0, 0, 0, False), None, None))
     with pytest.raises(bt.InputError, match="min_leaf"):
-        bt.sample(bt.CART(bt.GrowTree(min_leaf=6)), design, start=tree, draws=1, progress=False)
+        bt.sample(bt.CART(bt.GrowTree(min_leaf=6)), design, init=tree, draws=1, progress=False)
 
 
 def test_summary(posterior: bt.Posterior) -> None:
@@ -257,9 +257,9 @@ LONG = 100_000
 @pytest.fixture
 def _ctrl_c(_heeds_ctrl_c: None, monkeypatch: pytest.MonkeyPatch) -> None:
     """Ctrl-C is pressed after the third block of a run."""
-    advance, blocks = sampling._Run._next_block, 0
+    advance, blocks = sampling.Run._next_block, 0
 
-    def press(run: sampling._Run) -> int:
+    def press(run: sampling.Run) -> int:
         nonlocal blocks
         blocks += 1
         iterations = advance(run)
@@ -267,7 +267,7 @@ def _ctrl_c(_heeds_ctrl_c: None, monkeypatch: pytest.MonkeyPatch) -> None:
             signal.raise_signal(signal.SIGINT)
         return iterations
 
-    monkeypatch.setattr(sampling._Run, "_next_block", press)
+    monkeypatch.setattr(sampling.Run, "_next_block", press)
 
 
 @pytest.mark.usefixtures("_ctrl_c")
@@ -342,15 +342,15 @@ def test_other_cuts_or_names_are_other_data(posterior: bt.Posterior) -> None:
         with pytest.raises(bt.InputError, match="another table"):
             posterior.model.log_likelihood(design, posterior.best_tree())
         with pytest.raises(bt.InputError, match="another table"):
-            bt.sample(bt.CART(), design, start=posterior.best_tree(), draws=1, progress=False)
+            bt.sample(bt.CART(), design, init=posterior.best_tree(), draws=1, progress=False)
 
 
 def test_start_from_a_dictionary(posterior: bt.Posterior) -> None:
     design = bt.datasets.load("kyphosis").design(max_cuts=None)
     tree = posterior.best_tree()
     options = {"warmup": 0, "draws": 20, "chains": 1, "seed": 1, "progress": False}
-    one = bt.sample(bt.CART(), design, start=tree, **options)
-    other = bt.sample(bt.CART(), design, start=tree.to_dict(), **options)
+    one = bt.sample(bt.CART(), design, init=tree, **options)
+    other = bt.sample(bt.CART(), design, init=tree.to_dict(), **options)
     np.testing.assert_array_equal(one.log_likelihood, other.log_likelihood)
 
 
@@ -393,7 +393,7 @@ def test_a_tree_of_prior_probability_zero_is_no_start() -> None:
     split = {"feature": "start", "threshold": 8, "left": leaf, "right": leaf}
     for prior, start in ((bt.GrowTree(alpha=0), split), (bt.GrowTree(alpha=1, beta=0), leaf)):
         with pytest.raises(bt.InputError, match="prior probability 0"):
-            bt.sample(bt.CART(prior), design, start=start, draws=1, progress=False)
+            bt.sample(bt.CART(prior), design, init=start, draws=1, progress=False)
 
 
 @pytest.mark.parametrize("scale", [1e-200, 1e-160, 1e150, 1e200])

@@ -88,7 +88,7 @@ def model(data: str, kind: str) -> bt.BART:
     noise = {"variance": "forest", "variance_trees": 3 if few else 8} if kind == "forest" else {}
     start, split = "grow" if kind == "grown" else "root", "soft" if kind == "soft" else "hard"
     k = "learned" if kind in ("soft", "sparse", "forest") else 2.0
-    return bt.BART(trees=5 if few else 20, prior=prior, k=k, start=start, split=split, **noise)
+    return bt.BART(trees=5 if few else 20, prior=prior, k=k, init=start, split=split, **noise)
 
 
 def draw(data: str, kind: str = "plain", **options: object) -> bt.BARTPosterior:
@@ -172,9 +172,9 @@ def test_resume(data: str, kind: str, blocks: int, tmp_path: Path, monkeypatch: 
     monkeypatch.setattr(sampling, "BLOCK_SECONDS", 1e-9)
     monkeypatch.setattr(sampling, "CHECKPOINT_SECONDS", 0.0)
     path = tmp_path / "model.baytree"
-    advance, count = sampling._Run._next_block, 0
+    advance, count = sampling.Run._next_block, 0
 
-    def until_killed(run: sampling._Run) -> int:
+    def until_killed(run: sampling.Run) -> int:
         nonlocal count
         if count == blocks:
             raise Killed
@@ -182,7 +182,7 @@ def test_resume(data: str, kind: str, blocks: int, tmp_path: Path, monkeypatch: 
         return advance(run)
 
     with monkeypatch.context() as patch:
-        patch.setattr(sampling._Run, "_next_block", until_killed)
+        patch.setattr(sampling.Run, "_next_block", until_killed)
         with pytest.raises(Killed):
             draw(data, kind, checkpoint=path)
     assert_same(usual, bt.resume(path, DESIGNS[data], progress=False))

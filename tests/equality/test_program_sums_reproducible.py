@@ -90,9 +90,9 @@ def test_resumed(data: str, prior: str, blocks: int, tmp_path: Path, monkeypatch
     usual = draw(data, prior)
     monkeypatch.setattr(sampling, "BLOCK_SECONDS", 1e-9)
     monkeypatch.setattr(sampling, "CHECKPOINT_SECONDS", 0.0)
-    advance, count = sampling._Run._next_block, 0
+    advance, count = sampling.Run._next_block, 0
 
-    def dying(run: sampling._Run) -> int:
+    def dying(run: sampling.Run) -> int:
         nonlocal count
         if count == blocks:
             raise Killed
@@ -100,10 +100,10 @@ def test_resumed(data: str, prior: str, blocks: int, tmp_path: Path, monkeypatch
         return advance(run)
 
     path = tmp_path / "model.baytree"
-    monkeypatch.setattr(sampling._Run, "_next_block", dying)
+    monkeypatch.setattr(sampling.Run, "_next_block", dying)
     with pytest.raises(Killed):
         draw(data, prior, checkpoint=path)
-    monkeypatch.setattr(sampling._Run, "_next_block", advance)
+    monkeypatch.setattr(sampling.Run, "_next_block", advance)
     assert partial_path(path).exists()
     assert_same(usual, bt.resume(path, DESIGNS[data], progress=False))
 

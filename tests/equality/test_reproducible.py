@@ -139,13 +139,13 @@ class Killed(BaseException):
 def test_resume(task: str, proposal: str, blocks: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Killed after some blocks, before or in the warm-up, between draws or in the middle of one, and resumed."""
     start = draw(task, draws=1, seed=9).tree(0, 0)
-    usual = draw(task, proposal, start=start)
+    usual = draw(task, proposal, init=start)
     monkeypatch.setattr(sampling, "BLOCK_SECONDS", 1e-9)
     monkeypatch.setattr(sampling, "CHECKPOINT_SECONDS", 0.0)
     path = tmp_path / "model.baytree"
-    advance, count = sampling._Run._next_block, 0
+    advance, count = sampling.Run._next_block, 0
 
-    def until_killed(run: sampling._Run) -> int:
+    def until_killed(run: sampling.Run) -> int:
         nonlocal count
         if count == blocks:
             raise Killed
@@ -153,9 +153,9 @@ def test_resume(task: str, proposal: str, blocks: int, tmp_path: Path, monkeypat
         return advance(run)
 
     with monkeypatch.context() as patch:
-        patch.setattr(sampling._Run, "_next_block", until_killed)
+        patch.setattr(sampling.Run, "_next_block", until_killed)
         with pytest.raises(Killed):
-            draw(task, proposal, checkpoint=path, start=start)
+            draw(task, proposal, checkpoint=path, init=start)
     assert_same(usual, bt.resume(path, DESIGNS[task], progress=False))
     assert_same(usual, bt.load(path))
 

@@ -107,7 +107,7 @@ def run(
         chains=chains,
         seed=seed,
         progress=False,
-        start=None if start is None else bt.Tree(space.design.schema, start),
+        init=None if start is None else bt.Tree(space.design.schema, start),
     )
     return positions(space, post)
 

@@ -47,7 +47,7 @@ def successive(proposal: ProposalSpec, leaf: NormalInverseGamma, seed: int) -> t
     for step in range(STEPS):
         start = bt.Tree(SPACE.design.schema, forward.trees[tree])
         post = bt.sample(
-            cart, with_response(y), start=start, warmup=0, draws=1, thin=1, chains=1, seed=step, progress=False
+            cart, with_response(y), init=start, warmup=0, draws=1, thin=1, chains=1, seed=step, progress=False
         )
         tree = SPACE.index[post.tree(0, 0).rules]
         y = forward.response(*forward.means(tree, given=y))

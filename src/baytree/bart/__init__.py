@@ -1,1 +1,8 @@
 """Sums of many small trees: BART."""
+
+from ..data.design import Schema
+from ..posterior.registry import Family, register
+from .model import BART
+from .posterior import BARTPosterior
+
+register(Family("bart", BART, BARTPosterior, Schema))

@@ -13,7 +13,7 @@ from ..estimators import TreeEstimator
 from ..knowledge import Constraint, Knowledge
 from ..mcmc.mixtures import ProposalSpec
 from ..priors.grow_tree import GrowTree
-from ..sampling.run import sample
+from ..sampling.api import sample
 from ..slp import Program
 from .model import BART
 from .posterior import BARTPosterior
@@ -42,7 +42,7 @@ _PARAMETERS = """
         Chains; sweeps over all trees of each chain to throw away first; draws of each to keep; sweeps between draws.
     moves : str or mapping of str to float
         How many proposals of each kind a visit of a tree makes: see `baytree.BART`.
-    start : {{"root", "grow"}}
+    init : {{"root", "grow"}}
         Whether chains begin with trees of one leaf, or with trees grown to the data.
     max_cuts : int or None
         The most cut points of a numeric column; None for every one.
@@ -104,7 +104,7 @@ class _BART(TreeEstimator):
             prior=self.prior or GrowTree(self.alpha, self.beta, self.min_leaf),
             k=self.k,
             moves=self.moves,
-            start=self.start,
+            init=self.init,
             split=self.split,
             bandwidth=self.bandwidth,
             **self._noise(),
@@ -160,7 +160,7 @@ class BARTRegressor(RegressorMixin, _BART):
         draws: int = 1000,
         thin: int = 1,
         moves: ProposalSpec = "auto",
-        start: str = "root",
+        init: str = "root",
         max_cuts: int | None = 255,
         categorical_features: Any = None,
         random_state: Any = None,
@@ -188,7 +188,7 @@ class BARTRegressor(RegressorMixin, _BART):
         self.draws = draws
         self.thin = thin
         self.moves = moves
-        self.start = start
+        self.init = init
         self.max_cuts = max_cuts
         self.categorical_features = categorical_features
         self.random_state = random_state
@@ -266,7 +266,7 @@ class BARTClassifier(ClassifierMixin, _BART):
         draws: int = 1000,
         thin: int = 1,
         moves: ProposalSpec = "auto",
-        start: str = "root",
+        init: str = "root",
         max_cuts: int | None = 255,
         categorical_features: Any = None,
         random_state: Any = None,
@@ -289,7 +289,7 @@ class BARTClassifier(ClassifierMixin, _BART):
         self.draws = draws
         self.thin = thin
         self.moves = moves
-        self.start = start
+        self.init = init
         self.max_cuts = max_cuts
         self.categorical_features = categorical_features
         self.random_state = random_state

@@ -6,22 +6,26 @@ import math
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .. import _core
-from ..data.design import Design
+from ..data.design import Design, require_design
 from ..data.to_core import native_design
 from ..errors import InputError
 from ..knowledge import Monotone
+from ..mcmc.contract import Model
 from ..mcmc.mixtures import ProposalSpec, parse_weights
-from ..mcmc.tempering import Tempering
+from ..mcmc.tempering import NO_TEMPERING, Tempering
 from ..priors.grow_tree import GrowTree
 from ..slp import Program
 from ..trees.forest import forest_from_lists, forest_to_lists
 from ..validation import is_number, require_whole, unknown_choice
 from .programs import kernel_of, tree_program
+
+if TYPE_CHECKING:
+    from .posterior import BARTPosterior  # noqa: F401, named as the type of a posterior
 
 # Chosen by effective samples a second: see docs/benchmarks.md.
 AUTO = {"birth_death": 1.0, "change": 0.25}
@@ -29,9 +33,9 @@ SOFT_AUTO = AUTO | {"bandwidth": 1.0}
 MOVES = ("birth_death", "change", "bandwidth")
 SPLITS = ("hard", "soft")
 SIGMAS = ("linear", "naive")
-STARTS = ("root", "grow")
+INITS = ("root", "grow")
 VARIANCES = ("constant", "forest")
-# How often every tree is grown to the data for a start.
+# How often every tree is grown to the data to begin with.
 GROW_SWEEPS = 10
 # A residual spread below this share of the response's is taken to be this: a linear fit may leave nothing.
 LEAST_SHARE = 1e-3
@@ -65,7 +69,7 @@ class Calibration:
 
 
 @dataclass(frozen=True)
-class BART:
+class BART(Model["BARTPosterior", _core.SumChain]):
     """A sum of trees [1]_: E(y | x) = centre + Σ g(x; T_j, M_j), with normal noise of standard deviation σ or σ(x).
 
     Every tree has the prior that a single one has, which keeps it small, and leaf values N(0, σ_μ²) with
@@ -99,7 +103,7 @@ class BART:
         a leaf or undoes a split of two leaves, ``"change"`` gives a split of two leaves another rule (where rules
         are soft, any split), and ``"bandwidth"`` takes a step of the bandwidth of every soft rule. With a program
         there is one kind, ``"subtree"``: it draws a part of the tree again.
-    start : {"root", "grow"}
+    init : {"root", "grow"}
         Whether chains begin with trees of one leaf, or with trees grown to the data. With a program they begin with
         trees drawn from it.
     split : {"hard", "soft"}
@@ -135,7 +139,7 @@ class BART:
     variance: str = "constant"
     variance_trees: int = 40
     moves: ProposalSpec = "auto"
-    start: str = "root"
+    init: str = "root"
     split: str = "hard"
     bandwidth: float = 0.1
     power: float = 1.0
@@ -165,14 +169,14 @@ class BART:
         require_whole("variance_trees", self.variance_trees, 1)
         if self.variance == "forest" and self.nu == math.inf:
             raise InputError("nu=inf fixes the noise, but variance='forest' learns it; choose a finite nu")
-        if self.start not in STARTS:
-            raise unknown_choice("start", self.start, STARTS)
+        if self.init not in INITS:
+            raise unknown_choice("init", self.init, INITS)
         if self.split not in SPLITS:
             raise unknown_choice("split", self.split, SPLITS)
         if not is_number(self.bandwidth) or not 0 < self.bandwidth < math.inf:
             raise InputError(f"bandwidth={self.bandwidth!r}: choose a positive number")
-        if self.split == "soft" and self.start == "grow":
-            raise InputError("start='grow' grows hard rules; with split='soft' choose start='root'")
+        if self.split == "soft" and self.init == "grow":
+            raise InputError("init='grow' grows hard rules; with split='soft' choose init='root'")
         if self.split == "soft" and self.variance == "forest":
             raise InputError(
                 "split='soft' is for noise that is the same everywhere; with variance='forest' choose 'hard'"
@@ -180,7 +184,7 @@ class BART:
         known = self.prior.knowledge.constraints if isinstance(self.prior, GrowTree) else ()
         if self.split == "soft" and any(isinstance(constraint, Monotone) for constraint in known):
             raise InputError("split='soft' cannot be held to Monotone; leave that out, or choose split='hard'")
-        for name, usual in (("start", "root"), ("variance", "constant"), ("split", "hard")):
+        for name, usual in (("init", "root"), ("variance", "constant"), ("split", "hard")):
             if isinstance(self.prior, Program) and getattr(self, name) != usual:
                 raise InputError(f"{name}={getattr(self, name)!r} needs a GrowTree; with a program leave it out")
         if not is_number(self.power) or not 0 <= self.power < math.inf:
@@ -227,6 +231,8 @@ class BART:
             raise InputError("the model leaves its calibration open; resolve it for a design first")
         return self.calibration
 
+    require = staticmethod(require_design)
+
     def resolve(self, design: Design) -> BART:
         """The model with everything that was left open chosen for this design."""
         found = self.calibration or calibrate(self, design)
@@ -238,10 +244,10 @@ class BART:
         return 1 if design.classes is None or len(design.classes) <= 2 else len(design.classes)
 
     def chains(
-        self, design: Design, seed: int, chains: int, tempering: Tempering | None = None
+        self, design: Design, seed: int, chains: int, tempering: Tempering = NO_TEMPERING
     ) -> list[_core.SumChain]:
         """Chains at their first states. They share the design and the response."""
-        if tempering is not None and tempering.temperatures > 1:
+        if tempering.temperatures > 1:
             raise InputError("sums of trees are not tempered; leave temperatures at 1")
         native, response, model = native_design(design), self._response(design), self._native(design)
         simd = getattr(_core.Simd, os.environ.get("BAYTREE_SIMD", "avx512"))
@@ -271,7 +277,7 @@ class BART:
             scale=scale,
             variance_trees=int(self.variance_trees) if forest else 0,
             power=float(self.power),
-            grow_sweeps=GROW_SWEEPS if self.start == "grow" else 0,
+            grow_sweeps=GROW_SWEEPS if self.init == "grow" else 0,
             sparse=self.sparse,
             unit=found.unit,
         )
@@ -355,7 +361,7 @@ class BART:
             "variance": self.variance,
             "variance_trees": int(self.variance_trees),
             "moves": self.shares(),
-            "start": self.start,
+            "init": self.init,
             "split": self.split,
             "bandwidth": float(self.bandwidth),
             "power": float(self.power),
@@ -370,7 +376,8 @@ class BART:
     @classmethod
     def from_dict(cls, record: Mapping[str, Any]) -> BART:
         """The model that `to_dict` described."""
-        fields = {name: value for name, value in record.items() if name != "family"}
+        # Files of 0.1 call it start.
+        fields = {"init" if name == "start" else name: value for name, value in record.items() if name != "family"}
         found = fields["calibration"]
         fields["calibration"] = Calibration(**(found | {"centre": tuple(found["centre"])}))
         kinds: dict[str, Any] = {"grow_tree": GrowTree, "program": Program}

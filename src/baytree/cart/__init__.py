@@ -1,1 +1,8 @@
 """Single trees: the Bayesian CART model."""
+
+from ..data.design import Schema
+from ..posterior.registry import Family, register
+from .model import CART
+from .posterior import Posterior
+
+register(Family("cart", CART, Posterior, Schema))

@@ -12,7 +12,7 @@ from ..estimators import TreeEstimator
 from ..mcmc.mixtures import ProposalSpec
 from ..priors.edit_tree import EditTree
 from ..priors.grow_tree import GrowTree
-from ..sampling.run import sample
+from ..sampling.api import sample
 from ..slp import Program
 from .leaves import Categorical, Gaussian
 from .model import CART

@@ -1,19 +1,20 @@
-"""Models: what is sampled, as small frozen descriptions."""
+"""CART: a single tree, as a small frozen description."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .. import _core
-from ..data.design import Design
+from ..data.design import Design, require_design
 from ..data.to_core import native_design, vocabulary
 from ..errors import InputError
+from ..mcmc.contract import Model
 from ..mcmc.mixtures import ProposalSpec, parse_proposal
-from ..mcmc.tempering import Tempering, position_from_dict, position_to_dict
+from ..mcmc.tempering import NO_TEMPERING, Tempering, position_from_dict, position_to_dict
 from ..priors.edit_tree import EditTree
 from ..priors.grow_tree import GrowTree
 from ..slp import Program, parse_kernel
@@ -22,14 +23,16 @@ from ..trees.tree import Tree, tree_of
 from ..validation import is_number
 from .leaves import Categorical, Gaussian, leaf_from_dict
 
+if TYPE_CHECKING:
+    from .posterior import Posterior  # noqa: F401, named as the type of a posterior
+
 TreeChain = _core.CategoricalChain | _core.GaussianChain
 ProgramChain = _core.CategoricalProgramChain | _core.GaussianProgramChain
 Chain = TreeChain | ProgramChain
-NO_TEMPERING = Tempering()
 
 
 @dataclass(frozen=True)
-class CART:
+class CART(Model["Posterior", "TreeChain | ProgramChain"]):
     """A single tree whose leaf parameters are integrated out: P(T | x, y) ∝ P(T | x) · P(y | T, x)^power.
 
     Parameters
@@ -71,6 +74,8 @@ class CART:
         return tuple(
             part for component in parse_kernel(self.proposal) for part in component.resolve(program, semantics)
         )
+
+    require = staticmethod(require_design)
 
     def resolve(self, design: Design) -> CART:
         """The model with everything that was left open chosen for this design."""
@@ -150,6 +155,10 @@ class CART:
                 chain.restore_values(record["values"], rung)
             chain.restore_rung(rung, record["stream"], record["turns"], record["accepted"])
         chain.restore_position(position_from_dict(state["position"]))
+
+    def begin_at(self, chain: Chain, design: Design, init: Tree | Mapping[str, Any]) -> None:
+        """Put a chain at one tree."""
+        move_to(chain, tree_of(design.schema, init))
 
     def upgraded(self, state: dict[str, Any]) -> dict[str, Any]:
         """The state of a chain as this version writes it, from one that any version wrote."""

@@ -18,7 +18,6 @@ from ..diagnostics.predictions import Rows
 from ..errors import InputError
 from ..mcmc.settings import RunSettings
 from ..mcmc.tempering import Swaps, position_from_dict
-from ..posterior.arviz import to_datatree
 from ..posterior.base import BasePosterior, Part, blocks_of
 from ..priors.edit_tree import EditTree
 from ..storage import ModelReader
@@ -26,6 +25,7 @@ from ..trees.diff import Edits, compare
 from ..trees.forest import Forest, rules_of
 from ..trees.tree import Tree, Trees
 from . import prediction
+from .arviz import to_datatree
 from .diagnostics import diagnose_posterior
 from .model import CART
 from .summary import Summary, summarise

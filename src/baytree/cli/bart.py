@@ -95,6 +95,7 @@ def build(context: typer.Context, output: Output) -> BART:
         raise InputError("--bandwidth is for --split soft; add that, or leave --bandwidth out")
     choices = {name: str(asked[name]) for name in ("variance", "split", "start")}
     stated = {name: asked[name] for name in SETTINGS} | choices
+    stated["init"] = stated.pop("start")
     stated |= {name: number_or_word(asked[name]) for name in ("sigma", "k")}
     prior: Any = tree_prior(context, output, BETA)
     return BART(prior=prior, **stated)
@@ -111,4 +112,5 @@ def require_noise(context: typer.Context, design: Design) -> None:
 
 def settings(model: BART) -> dict[str, Any]:
     """What a run that is resumed goes on with, besides the prior, by parameter of the command."""
-    return {name: getattr(model, name) for name in SETTINGS} | {"moves": weights_text(model.shares())}
+    named = {name: getattr(model, "init" if name == "start" else name) for name in SETTINGS}
+    return named | {"moves": weights_text(model.shares())}

@@ -24,7 +24,7 @@ from ..trees.template import Template
 from ..trees.tree import Tree
 
 if TYPE_CHECKING:
-    from ..cart.posterior import Posterior, TopTree
+    from ..cart.posterior import TopTree
     from ..trees.diff import Edits
 
 TreeSummary = Summary | BARTSummary
@@ -247,7 +247,7 @@ def size_line(n_leaves: np.ndarray) -> Text:
     return Text(f"A typical tree has {leaves(middle)}, nine in ten have {size}.")
 
 
-def trees_line(posterior: Posterior | BARTPosterior) -> Text:
+def trees_line(posterior: Any) -> Text:
     """How large the trees of a posterior are; of sums of trees, how many there are and how large the noise is."""
     if not isinstance(posterior, BARTPosterior):
         return size_line(posterior.n_leaves)

@@ -16,7 +16,7 @@ from .values import weights_text
 
 if TYPE_CHECKING:
     from ..data.design import AnyDesign
-    from ..posterior.registry import Model
+    from ..mcmc.contract import AnyModel as Model
     from .output import Output
 
 
@@ -132,9 +132,9 @@ INSTEAD = {
 
 def family_of(model: Model) -> Family:
     """The family that a model belongs to."""
-    from ..posterior.registry import FAMILIES
+    from ..posterior.registry import family_of as family
 
-    return next(Family(name) for name, (kind, _) in FAMILIES.items() if isinstance(model, kind))
+    return Family(family(model).name)
 
 
 def build_model(context: typer.Context, family: Family, output: Output) -> Model:
@@ -172,7 +172,7 @@ def read_data(context: typer.Context, family: Family) -> AnyDesign:
     return design
 
 
-def settings_of(model: Model) -> dict[str, Any]:
+def settings_of(model: Any) -> dict[str, Any]:
     """What a run that is resumed goes on with, by parameter of the command; of trees, all that their prior says too."""
     from ..bart.model import BART
     from ..hme.model import HME

@@ -90,7 +90,7 @@ from .subset import (
 )
 
 if TYPE_CHECKING:
-    from ..posterior.registry import AnyPosterior
+    from ..posterior.base import BasePosterior as AnyPosterior
     from .drawing import AnySummary
     from .output import Output
 
@@ -228,7 +228,7 @@ def command(
     """
     with session(json=as_json, quiet=quiet) as output:
         from ..mcmc.tempering import Tempering
-        from ..sampling import run as sampling
+        from ..sampling import api as sampling
 
         # Whatever can be refused is refused before the table is read.
         path = out or _default_out(file)

@@ -16,7 +16,7 @@ from .errors import session
 if TYPE_CHECKING:
     import polars as pl
 
-    from ..posterior.registry import AnyPosterior
+    from ..posterior.base import BasePosterior as AnyPosterior
 
 SEPARATORS = {".csv": ",", ".tsv": "\t"}
 # Where a draw comes from.

@@ -16,8 +16,8 @@ from .knowledge import PARAMETERS
 from .options import fit_again, given, option
 
 if TYPE_CHECKING:
+    from ..mcmc.contract import AnyModel as Model
     from ..mcmc.settings import RunSettings
-    from ..posterior.registry import Model
 
 # What a run that is resumed goes on with, besides its model.
 PLANNED = ("chains", "draws", "warmup", "thin", "temperatures", "ladder", "seed")

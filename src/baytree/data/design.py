@@ -144,6 +144,11 @@ class Design:
         ]
         return described(self.columns, missing, self.response, self.y, self.weight)
 
+    @property
+    def shaped_by(self) -> str:
+        """The option of its reader that shapes it besides the table."""
+        return "max_cuts"
+
     def at(self, rows: Any) -> np.ndarray:
         """Some rows as `Schema.encode` gives them, shape (rows, columns)."""
         return np.column_stack([column[rows] for column in self.bins]).astype(np.uint32)
@@ -168,6 +173,14 @@ class AnyDesign(Protocol):
     @property
     def classes(self) -> np.ndarray | None:
         """The class labels, or None of a numeric response."""
+
+    @property
+    def offset(self) -> np.ndarray | None:
+        """What is added to the prediction of each row, if anything."""
+
+    @property
+    def shaped_by(self) -> str:
+        """The option of its reader that shapes it besides the table."""
 
     def at(self, rows: Any) -> np.ndarray:
         """Some rows as the schema encodes them."""

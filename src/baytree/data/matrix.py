@@ -228,6 +228,11 @@ class LinearDesign:
     def offset(self) -> None:
         """Linear models take no offset: subtract one from the response."""
 
+    @property
+    def shaped_by(self) -> str:
+        """The option of its reader that shapes it besides the table."""
+        return "interactions"
+
     def at(self, rows: Any) -> np.ndarray:
         """Some rows of the matrix, as `LinearSchema.encode` gives them."""
         return self.matrix[rows]
@@ -253,6 +258,15 @@ class LinearDesign:
     def fingerprint(self) -> str:
         """A short hash of the schema, the matrix, the response and the weights."""
         return hashed(self.schema.to_dict(), self.matrix.T, self.y, self.weight)
+
+
+def require_linear(design: Any) -> None:
+    """Raise InputError for anything but a linear design."""
+    if not isinstance(design, LinearDesign):
+        raise InputError(
+            f"a linear model needs a LinearDesign, not {type(design).__name__}; make one with read_linear or "
+            "make_linear_design"
+        )
 
 
 def read_linear(

@@ -12,7 +12,7 @@ from ..diagnostics.predictions import training_rows
 from ..errors import InputError
 from ..estimators import Estimator
 from ..mcmc.settings import RunSettings
-from ..sampling.run import sample
+from ..sampling.api import sample
 from ..validation import require_whole, seed_of, unknown_choice
 from .fitting import Fitted, fit, learn_rows
 from .model import BY_CHAINS, HME, RIDGE

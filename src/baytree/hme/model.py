@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .. import _core
-from ..data.matrix import LinearDesign, LinearSchema
+from ..data.matrix import LinearDesign, LinearSchema, require_linear
 from ..data.standardise import left_out
 from ..errors import InputError
-from ..mcmc.tempering import Tempering
-from ..subset.model import require_linear
+from ..mcmc.contract import Model
+from ..mcmc.tempering import NO_TEMPERING, Tempering
 from ..validation import is_number, require_whole, unknown_choice
 from . import gibbs
 from .calibration import Calibration
@@ -21,6 +21,11 @@ from .inputs import Inputs
 from .layout import Layout
 from .outputs import OF_CLASSES, OF_NUMBERS, Outputs
 from .splits import Splits
+
+if TYPE_CHECKING:
+    from ..diagnostics.predictions import Rows
+    from ..mcmc.settings import RunSettings
+    from .posterior import HMEPosterior
 
 METHODS = ("em", "em2", "online", "gibbs", "variational")
 # The methods of which chains draw.
@@ -32,13 +37,12 @@ NOISE = 0.03
 # The penalty where none is given. Logit models of few rows are undecided without a strong one.
 RIDGE = {"regression": 0.1, "classification": 5.0}
 
-NO_TEMPERING = Tempering()
 
 TrainingRows = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
 @dataclass(frozen=True)
-class HME:
+class HME(Model["HMEPosterior", _core.HMEChain]):
     """A tree of soft decisions over simple models: P(y | x) = Σ over leaves P(leaf | x) P(y | x, leaf) [1]_.
 
     Parameters
@@ -170,6 +174,8 @@ class HME:
         """Number of leaves."""
         return self.branching**self.depth
 
+    require = staticmethod(require_linear)
+
     def resolve(self, design: LinearDesign) -> HME:
         """The model with everything that was left open chosen for this design."""
         require_linear(design)
@@ -247,9 +253,13 @@ class HME:
         """Put a chain where `state_of` found it."""
         gibbs.restore(chain, state)
 
-    def upgraded(self, state: dict[str, Any]) -> dict[str, Any]:
-        """The state of a chain as this version writes it."""
-        return state
+    def without_chains(self, design: LinearDesign, settings: RunSettings, monitored: Rows) -> HMEPosterior | None:
+        """The one tree, or the draws of a mean field, of a method without chains."""
+        if self.method in BY_CHAINS:
+            return None
+        from .without_chains import fit_posterior
+
+        return fit_posterior(self, design, settings, monitored)
 
     def to_dict(self) -> dict[str, Any]:
         """The model as JSON-safe values; it must be resolved."""

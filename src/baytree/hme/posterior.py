@@ -75,7 +75,7 @@ class HMEPosterior(BasePosterior):
     """
 
     model: HME
-    schema: LinearSchema  # type: ignore[assignment]
+    schema: LinearSchema
     settings: RunSettings
     gates: np.ndarray
     coefficients: np.ndarray

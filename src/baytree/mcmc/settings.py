@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from typing import Any, Protocol
+from dataclasses import dataclass
 
-from ..data.design import Schema
 from .tempering import Tempering
 
 
@@ -45,15 +43,3 @@ class RunSettings:
     def tempering(self) -> Tempering:
         """How each chain was tempered."""
         return Tempering(self.temperatures, self.ladder, self.swap_every)
-
-
-class Described(Protocol):
-    """A model, as far as a file is concerned."""
-
-    def to_dict(self) -> dict[str, Any]:
-        """The model as JSON-safe values."""
-
-
-def model_header(model: Described, schema: Schema, settings: RunSettings) -> dict[str, Any]:
-    """What a model file says besides the draws."""
-    return {"model": model.to_dict(), "schema": schema.to_dict(), "plan": asdict(settings)}

@@ -161,3 +161,6 @@ def position_from_dict(record: Mapping[str, Any]) -> _core.TemperingPosition:
 
 def _is_whole(value: Any) -> bool:
     return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+
+
+NO_TEMPERING = Tempering()

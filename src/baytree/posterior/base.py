@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import os
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
+from dataclasses import asdict
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
-from ..data.design import AnyDesign, Schema
+from ..data.design import AnyDesign
 from ..diagnostics.convergence import Diagnostics
 from ..diagnostics.predictions import DRAWS, Rows, distinct_rows
 from ..errors import InputError
-from ..mcmc.settings import Described, RunSettings, model_header
+from ..mcmc.contract import AnyModel
+from ..mcmc.settings import RunSettings
 from ..storage import ModelReader, ModelWriter
 
 # A model file is written in blocks of about this many numbers a chain, far below SQLite's limit for one value.
@@ -25,7 +28,7 @@ NUMBERS_PER_BLOCK = 8_000_000
 Part = dict[str, np.ndarray]
 
 
-class BasePosterior:
+class BasePosterior(ABC):
     """Draws from a posterior, whatever of.
 
     Attributes
@@ -44,39 +47,39 @@ class BasePosterior:
         What a comparison found while the training rows were at hand.
     """
 
-    model: Described
-    schema: Schema
+    model: Any  # a Model; each posterior says of which family
+    schema: Any
     settings: RunSettings
     states: tuple[dict[str, Any], ...]
     monitored: Rows | None
     recorded: Diagnostics | None
 
     @property
+    @abstractmethod
     def chains(self) -> int:
         """Number of chains."""
-        raise NotImplementedError
 
     @property
+    @abstractmethod
     def draws(self) -> int:
         """Number of draws of each chain."""
-        raise NotImplementedError
 
     @property
     def has_chains(self) -> bool:
         """Whether the draws come from chains, which can go on."""
         return True
 
-    def part(self, chain: int, begin: int, end: int) -> Part:
-        """Draws begin … end of one chain, with the trees that are new in them."""
-        raise NotImplementedError
+    @abstractmethod
+    def predict(self, X: Any, kind: str = "mean", prob: float = 0.9) -> np.ndarray:
+        """Predict new rows, averaging over the draws."""
 
-    @property
-    def _numbers(self) -> int:
-        """About how many numbers the draws are."""
-        raise NotImplementedError
+    @abstractmethod
+    def summary(self) -> Any:
+        """What was fitted, what it says, and whether the chains agree; ``print`` it."""
 
+    @abstractmethod
     def _diagnose(self, rows: Rows | None, draws: int | None) -> Diagnostics:
-        raise NotImplementedError
+        """Compare the chains at some rows, on some draws of each."""
 
     def __getstate__(self) -> dict[str, Any]:
         """All but the core's copy of the trees, which is made again when needed, and the training rows."""
@@ -145,6 +148,38 @@ class BasePosterior:
 
     # ---- files ----------------------------------------------------------------------------------------------------
 
+    @abstractmethod
+    def part(self, chain: int, begin: int, end: int) -> Part:
+        """Draws begin … end of one chain, with the trees that are new in them."""
+
+    @classmethod
+    @abstractmethod
+    def from_parts(
+        cls,
+        model: Any,
+        schema: Any,
+        settings: RunSettings,
+        parts: Sequence[Sequence[Part]],
+        states: Sequence[dict[str, Any]],
+        monitored: Rows | None = None,
+        recorded: Diagnostics | None = None,
+    ) -> Self:
+        """Put together what the chains recorded, `parts[chain]` being its blocks in order; this empties them."""
+
+    @staticmethod
+    @abstractmethod
+    def read_parts(reader: ModelReader, chain: int, settings: RunSettings) -> list[Part]:
+        """The blocks of draws of one chain in a model file."""
+
+    @abstractmethod
+    def check(self) -> Self:
+        """Raise InputError where the parts do not belong together; gives the posterior itself."""
+
+    @property
+    @abstractmethod
+    def _numbers(self) -> int:
+        """About how many numbers the draws are."""
+
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write a model file; an existing one is replaced only when the new one is complete."""
         header = model_header(self.model, self.schema, self.settings) | {"diagnostics": self.diagnostics().to_dict()}
@@ -163,6 +198,11 @@ class BasePosterior:
         edges = np.linspace(0, self.draws, blocks + 1).astype(int)
         for begin, end in pairwise(edges.tolist()):
             yield [self.part(chain, begin, end) for chain in range(self.chains)]
+
+
+def model_header(model: AnyModel, schema: Any, settings: RunSettings) -> dict[str, Any]:
+    """What a model file says besides the draws."""
+    return {"model": model.to_dict(), "schema": schema.to_dict(), "plan": asdict(settings)}
 
 
 def blocks_of(reader: ModelReader, chain: int, names: Sequence[str], optional: Sequence[str] = ()) -> list[Part]:

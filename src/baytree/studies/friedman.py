@@ -14,9 +14,9 @@ import numpy as np
 
 from .. import datasets
 from ..bart.model import BART
+from ..bart.null import permutation_null
 from ..data.design import Design, make_design
 from ..interpret import Interactions, VariableUse
-from ..interpret.null_fits import permutation_null
 from ..text import listed
 from . import Number, Outcome, Table
 from .figures import Curve, Figure, Panel

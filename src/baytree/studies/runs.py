@@ -14,7 +14,7 @@ from ..bart.posterior import BARTPosterior
 from ..cart.model import CART
 from ..cart.posterior import Posterior
 from ..data.design import Design, make_design
-from ..sampling.run import sample
+from ..sampling.api import sample
 
 if TYPE_CHECKING:
     import polars as pl

@@ -111,7 +111,7 @@ def run(*, quick: bool, seed: int, tell: Callable[[str], object]) -> Outcome:
     grown = chain(bcw, slp.load(SHIPPED / "growtree.slp"), "sequence")
     tell("figure 7, GROWTREE, done")
     start = good_tree(pima, size.search, int(rng.integers(2**63)))
-    drifts = {beta: chain(pima, GrowTree(beta=beta), "uc", size.seeds, start=start) for beta in BETAS}
+    drifts = {beta: chain(pima, GrowTree(beta=beta), "uc", size.seeds, init=start) for beta in BETAS}
     tell("figure 8 done")
     initial = CART(GrowTree()).log_likelihood(bcw, EditTree(RPART_TREE).tree.on(bcw.schema).to_dict())
     figure7 = {"EDITTREE": edited, "GROWTREE": grown}

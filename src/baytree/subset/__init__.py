@@ -1,1 +1,8 @@
 """Subset selection in the linear model: every subset's probability."""
+
+from ..data.matrix import LinearSchema
+from ..posterior.registry import Family, register
+from .model import Subset
+from .posterior import SubsetPosterior
+
+register(Family("subset", Subset, SubsetPosterior, LinearSchema))

@@ -14,7 +14,7 @@ from ..data.matrix import make_linear_design
 from ..errors import InputError
 from ..estimators import Estimator
 from ..mcmc.mixtures import ProposalSpec
-from ..sampling.run import sample
+from ..sampling.api import sample
 from ..validation import is_number
 from .model import Subset
 from .posterior import SubsetPosterior

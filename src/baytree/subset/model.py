@@ -5,19 +5,25 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .. import _core
-from ..data.matrix import LinearDesign, LinearSchema
+from ..data.matrix import LinearDesign, LinearSchema, require_linear
 from ..data.standardise import Standard, left_out, standardise
 from ..errors import InputError
+from ..mcmc.contract import Model
 from ..mcmc.mixtures import ProposalSpec, parse_weights
-from ..mcmc.tempering import Tempering, position_from_dict, position_to_dict
+from ..mcmc.tempering import NO_TEMPERING, Tempering, position_from_dict, position_to_dict
 from ..validation import is_number, unknown_choice
 from .calibration import calibrated, require_noise
 from .priors import PARAMETER_PRIORS, BetaBinomial, HyperGN, ModelPrior, ParameterPrior, model_prior_of, prior_from_dict
+
+if TYPE_CHECKING:
+    from ..diagnostics.predictions import Rows
+    from ..mcmc.settings import RunSettings
+    from .posterior import SubsetPosterior
 
 MOVES = ("gibbs", "random", "metropolis", "informed", "replace")
 # A scan judges every unit in a few nanoseconds; a replacement passes between units that stand in for each other.
@@ -26,7 +32,6 @@ METHODS = ("auto", "enumerate", "sample")
 HEREDITY = (None, "weak", "strong")
 # Up to so many free units all subsets are enumerated where nothing else is asked for, and up to so many where it is.
 FEW_UNITS, MOST_UNITS = 25, 30
-NO_TEMPERING = Tempering()
 
 
 @dataclass(frozen=True)
@@ -55,7 +60,7 @@ class Calibration:
 
 
 @dataclass(frozen=True)
-class Subset:
+class Subset(Model["SubsetPosterior", _core.SubsetChain]):
     """Every subset of the columns as a linear model, with its probability: P(γ | y) ∝ P(γ) · P(y | γ)^power.
 
     y = α + X_γ β_γ + ε with ε ~ N(0, σ²/w) for a row of weight w. Coefficients and σ² are integrated out, so that the
@@ -134,6 +139,8 @@ class Subset:
         if self.calibration is None:
             raise InputError("the model leaves its calibration open; resolve it for a design first")
         return self.calibration
+
+    require = staticmethod(require_linear)
 
     def resolve(self, design: LinearDesign) -> Subset:
         """The model with everything that was left open chosen for this design."""
@@ -253,10 +260,6 @@ class Subset:
             chain.restore_rung(rung, position)
         chain.restore_position(position_from_dict(state["position"]))
 
-    def upgraded(self, state: dict[str, Any]) -> dict[str, Any]:
-        """The state of a chain as this version writes it."""
-        return state
-
     def warnings(self, design: LinearDesign) -> Sequence[str]:
         """What a person should know before the chains run."""
         possible = set(self.possible_units(design.schema))
@@ -265,6 +268,14 @@ class Subset:
         if self.method == "sample" and all(name.endswith("replace") for name in self.shares()):
             lines.append("replacements never change the number of columns; add gibbs")
         return lines
+
+    def without_chains(self, design: LinearDesign, settings: RunSettings, monitored: Rows) -> SubsetPosterior | None:
+        """The posterior by a look at every model, where that is the method."""
+        if self.method != "enumerate":
+            return None
+        from .enumeration import enumerate_models
+
+        return enumerate_models(self, design, settings, monitored)
 
     def to_dict(self) -> dict[str, Any]:
         """The model as JSON-safe values; it must be resolved."""
@@ -303,15 +314,6 @@ class Subset:
 
 
 POSITION = ("stream", "base", "flips", "turns", "accepted")
-
-
-def require_linear(design: Any) -> None:
-    """Raise InputError for anything but a linear design."""
-    if not isinstance(design, LinearDesign):
-        raise InputError(
-            f"a linear model needs a LinearDesign, not {type(design).__name__}; make one with read_linear or "
-            "make_linear_design"
-        )
 
 
 def _named(always: Sequence[str | int], schema: LinearSchema) -> tuple[str, ...]:

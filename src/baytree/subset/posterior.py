@@ -55,7 +55,7 @@ class SubsetPosterior(BasePosterior):
     """
 
     model: Subset
-    schema: LinearSchema  # type: ignore[assignment]
+    schema: LinearSchema
     settings: RunSettings
     drawn: SubsetDraws
     states: tuple[dict[str, Any], ...]

@@ -9,16 +9,16 @@ from typing import Any
 
 import numpy as np
 
-from ..bart.model import BART
-from ..bart.posterior import BARTPosterior
 from ..data.design import Design, require_design
 from ..errors import InputError
+from ..interpret.null import Null
 from ..knowledge import Interact, Knowledge
 from ..priors.grow_tree import GrowTree
-from ..sampling.run import sample
+from ..sampling.api import sample
 from ..slp import Program
 from ..validation import require_whole, seed_of, unknown_choice
-from .null import Null
+from .model import BART
+from .posterior import BARTPosterior
 
 # One more than a level of 0.95 needs.
 REPEATS = 20

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..cart.prediction import LeafMeans
 from ..data.design import Design
 from ..errors import InputError
+from .prediction import LeafMeans
 
 if TYPE_CHECKING:
     from xarray import DataTree
 
-    from ..cart.posterior import Posterior
+    from .posterior import Posterior
 
 
 def to_datatree(posterior: Posterior, design: Design | None) -> DataTree:
