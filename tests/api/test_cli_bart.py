@@ -84,7 +84,7 @@ def test_fit_equals_the_python_api() -> None:
            "--warmup", 10, "--thin", 2, "--seed", 3, "--out", "options.baytree")  # fmt: skip
     prior = bt.GrowTree(0.9, 1.5, 4) & bt.Monotone(x4=1) & bt.Weights("sparse")
     moves = {"birth_death": 2, "change": 1}
-    model = bt.BART(trees=7, prior=prior, k=3.0, nu=4.0, q=0.75, sigma=1.5, moves=moves, start="root")
+    model = bt.BART(trees=7, prior=prior, k=3.0, nu=4.0, q=0.75, sigma=1.5, moves=moves, init="root")
     design = bt.read("friedman.csv", "y", offset="o", weight="x6")
     expected = bt.sample(model, design, chains=2, draws=20, warmup=10, thin=2, seed=3, progress=False)
     found = bt.load("options.baytree")
@@ -183,7 +183,7 @@ def test_soft_questions() -> None:
         ("--semantics reject", "--semantics is for a program"),
         ("--prior growtree.slp --beta 2", "write it into growtree.slp"),
         ("--prior edittree.slp --semantics reject", "edittree.slp: not for sums of trees"),
-        ("--prior growtree.slp --start grow", "start='grow' needs a GrowTree"),
+        ("--prior growtree.slp --start grow", "init='grow' needs a GrowTree"),
         ("--trees 0", "trees=0: choose a whole number, 1 or more"),
         ("--k -1", "k=-1.0: choose a positive number"),
         ("--q 1", "q=1.0 is a probability"),
@@ -195,7 +195,7 @@ def test_soft_questions() -> None:
         ("--variance-trees 5", "add that, or leave --variance-trees out"),
         ("--variance forest --nu inf", "nu=inf fixes the noise"),
         ("--split soft --monotone x4=+1", "split='soft' cannot be held to Monotone; leave that out"),
-        ("--split soft --start grow", "with split='soft' choose start='root'"),
+        ("--split soft --start grow", "with split='soft' choose init='root'"),
         ("--bandwidth 0.2", "--bandwidth is for --split soft"),
         ("--offset nothing", "no column 'nothing'"),
         ("--column-weight x1=2 --sparse", "keep one"),

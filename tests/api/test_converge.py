@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 import baytree as bt
 from baytree.cli import app
-from baytree.sampling import run as sampling
+from baytree.sampling import api as sampling
 from baytree.storage import partial_path
 
 KYPHOSIS = bt.datasets.load("kyphosis").design()
