@@ -1,14 +1,17 @@
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/vector.h>
 
-#include "baytree/bart/sum_chain.hpp"
+#include "baytree/bart/chain.hpp"
 #include "bindings.hpp"
 #include "choices.hpp"
 
 namespace baytree::python {
+
+using namespace bart;
+
 namespace {
 
-nb::dict draws_to_dict(SumRecord draws, const SumChain& chain) {
+nb::dict draws_to_dict(Draws draws, const Chain& chain) {
   nb::dict out;
   out["tree"] = to_numpy(std::move(draws.mean.tree));
   out["value"] = to_numpy(std::move(draws.mean.value));
@@ -31,71 +34,71 @@ nb::dict draws_to_dict(SumRecord draws, const SumChain& chain) {
 }  // namespace
 
 void bind_bart(nb::module_& module) {
-  nb::enum_<SumMove>(module, "SumMove")
-      .value("birth_death", SumMove::birth_death)
-      .value("change", SumMove::change)
-      .value("bandwidth", SumMove::bandwidth)
-      .value("subtree", SumMove::subtree);
+  nb::enum_<Move>(module, "SumMove")
+      .value("birth_death", Move::birth_death)
+      .value("change", Move::change)
+      .value("bandwidth", Move::bandwidth)
+      .value("subtree", Move::subtree);
   nb::class_<MoveShare>(module, "MoveShare")
       .def(
-          "__init__", [](MoveShare* self, SumMove move, double number, bool wrong) { new (self) MoveShare{move, number, wrong}; }, nb::arg("move"),
+          "__init__", [](MoveShare* self, Move move, double number, bool wrong) { new (self) MoveShare{move, number, wrong}; }, nb::arg("move"),
           nb::arg("number"), nb::arg("wrong"));
 
-  nb::class_<SumModel>(module, "SumModel")
+  nb::class_<Model>(module, "SumModel")
       .def(
           "__init__",
-          [](SumModel* self, GrowTree prior, std::size_t trees, double bandwidth, double leaf_sd, bool learns_leaf_sd, std::vector<MoveShare> moves, double nu,
+          [](Model* self, GrowTree prior, std::size_t trees, double bandwidth, double leaf_sd, bool learns_leaf_sd, std::vector<MoveShare> moves, double nu,
              double lambda, std::size_t variance_trees, double power, std::uint32_t grow_sweeps, bool sparse, double unit) {
-            new (self) SumModel{{std::move(prior), trees, bandwidth},
-                                leaf_sd,
-                                learns_leaf_sd,
-                                std::move(moves),
-                                {nu, lambda},
-                                variance_trees,
-                                power,
-                                grow_sweeps,
-                                sparse,
-                                unit};
+            new (self) Model{{std::move(prior), trees, bandwidth},
+                             leaf_sd,
+                             learns_leaf_sd,
+                             std::move(moves),
+                             {nu, lambda},
+                             variance_trees,
+                             power,
+                             grow_sweeps,
+                             sparse,
+                             unit};
           },
           nb::arg("prior"), nb::arg("trees"), nb::arg("bandwidth"), nb::arg("leaf_sd"), nb::arg("learns_leaf_sd"), nb::arg("moves"), nb::arg("nu"),
           nb::arg("scale"), nb::arg("variance_trees"), nb::arg("power"), nb::arg("grow_sweeps"), nb::arg("sparse"), nb::arg("unit"));
 
-  nb::class_<SumResponse>(module, "SumResponse")
+  nb::class_<Response>(module, "SumResponse")
       .def_static(
           "of_numbers",
-          [](const Array<double>& numbers, const Array<double>& weight) { return SumResponse{.numbers = span_of(numbers), .weight = span_of(weight)}; },
+          [](const Array<double>& numbers, const Array<double>& weight) { return Response{.numbers = span_of(numbers), .weight = span_of(weight)}; },
           nb::arg("numbers").noconvert(), nb::arg("weight").noconvert(), nb::keep_alive<0, 1>(), nb::keep_alive<0, 2>())
       .def_static(
           "of_classes",
           [](const Array<std::int32_t>& classes, std::uint32_t n_classes, const Array<double>& weight, std::vector<double> centre,
              const Array<double>& offset) {
-            return SumResponse{
+            return Response{
                 .classes = span_of(classes), .n_classes = n_classes, .weight = span_of(weight), .centre = std::move(centre), .offset = span_of(offset)};
           },
           nb::arg("classes").noconvert(), nb::arg("n_classes"), nb::arg("weight").noconvert(), nb::arg("centre"), nb::arg("offset").noconvert(),
           nb::keep_alive<0, 1>(), nb::keep_alive<0, 3>(), nb::keep_alive<0, 5>());
 
-  nb::class_<SumPosition>(module, "SumPosition")
+  nb::class_<Position>(module, "SumPosition")
       .def(nb::init<>())
-      .def_rw("stream", &SumPosition::stream)
-      .def_rw("sigma", &SumPosition::sigma)
-      .def_rw("leaf_sd", &SumPosition::leaf_sd)
-      .def_rw("log_weights", &SumPosition::log_weights)
-      .def_rw("concentration", &SumPosition::concentration)
-      .def_rw("turns", &SumPosition::turns)
-      .def_rw("accepted", &SumPosition::accepted)
-      .def_rw("stored_trees", &SumPosition::stored_trees)
-      .def_rw("stored", &SumPosition::stored)
-      .def_rw("variance_stored_trees", &SumPosition::variance_stored_trees)
-      .def_rw("variance_stored", &SumPosition::variance_stored)
+      .def_rw("stream", &Position::stream)
+      .def_rw("sigma", &Position::sigma)
+      .def_rw("leaf_sd", &Position::leaf_sd)
+      .def_rw("log_weights", &Position::log_weights)
+      .def_rw("concentration", &Position::concentration)
+      .def_rw("turns", &Position::turns)
+      .def_rw("accepted", &Position::accepted)
+      .def_rw("stored_trees", &Position::stored_trees)
+      .def_rw("stored", &Position::stored)
+      .def_rw("variance_stored_trees", &Position::variance_stored_trees)
+      .def_rw("variance_stored", &Position::variance_stored)
       .def_prop_rw(
           "proofs",
-          [](const SumPosition& self) {
+          [](const Position& self) {
             std::vector<std::vector<Choice>> proofs;
             for (const std::vector<slp::Event>& proof : self.proofs) proofs.push_back(to_choices(proof));
             return proofs;
           },
-          [](SumPosition& self, const std::vector<std::vector<Choice>>& proofs) {
+          [](Position& self, const std::vector<std::vector<Choice>>& proofs) {
             self.proofs.clear();
             for (const std::vector<Choice>& proof : proofs) self.proofs.push_back(from_choices(proof));
           });
@@ -108,33 +111,33 @@ void bind_bart(nb::module_& module) {
           nb::arg("vocabulary"), nb::arg("program"), nb::arg("semantics"), nb::arg("limits"), nb::arg("kernels"), nb::keep_alive<1, 3>());
 
   const auto released = nb::call_guard<nb::gil_scoped_release>();
-  nb::class_<SumChain>(module, "SumChain")
+  nb::class_<Chain>(module, "SumChain")
       .def(
           "__init__",
-          [](SumChain* self, const BoundDesign& design, const SumResponse& response, const SumModel& model, std::uint64_t seed, std::uint32_t number, Simd simd,
-             const TreeProgram* program) { new (self) SumChain(design.design, response, model, Stream(seed, Role::chain, number), best_simd(simd), program); },
+          [](Chain* self, const BoundDesign& design, const Response& response, const Model& model, std::uint64_t seed, std::uint32_t number, Simd simd,
+             const TreeProgram* program) { new (self) Chain(design.design, response, model, Stream(seed, Role::chain, number), best_simd(simd), program); },
           nb::arg("design"), nb::arg("response"), nb::arg("model"), nb::arg("seed"), nb::arg("number"), nb::arg("simd"), nb::arg("program").none(),
           nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>())
-      .def("warm_up", &SumChain::warm_up, nb::arg("iterations"), nb::arg("threads"), released)
-      .def("end_warm_up", &SumChain::end_warm_up)
-      .def("advance", &SumChain::advance, nb::arg("iterations"), nb::arg("threads") = 1, released)
-      .def("draw", &SumChain::draw, nb::arg("draws"), nb::arg("thin"), nb::arg("threads") = 1, released)
-      .def_prop_ro("log_likelihood", &SumChain::log_likelihood)
-      .def_prop_ro("turns", &SumChain::turns)
-      .def_prop_ro("accepted", &SumChain::accepted)
+      .def("warm_up", &Chain::warm_up, nb::arg("iterations"), nb::arg("threads"), released)
+      .def("end_warm_up", &Chain::end_warm_up)
+      .def("advance", &Chain::advance, nb::arg("iterations"), nb::arg("threads") = 1, released)
+      .def("draw", &Chain::draw, nb::arg("draws"), nb::arg("thin"), nb::arg("threads") = 1, released)
+      .def_prop_ro("log_likelihood", &Chain::log_likelihood)
+      .def_prop_ro("turns", &Chain::turns)
+      .def_prop_ro("accepted", &Chain::accepted)
       .def("take",
-           [](SumChain& self) {
-             SumRecord draws = self.take();
+           [](Chain& self) {
+             Draws draws = self.take();
              nb::dict forest = forest_to_dict(std::move(draws.mean.forest));
              return std::make_pair(forest, draws_to_dict(std::move(draws), self));
            })
-      .def("trees", [](const SumChain& self) { return forest_to_dict(self.trees()); })
-      .def("values", [](const SumChain& self) { return to_numpy(self.values()); })
-      .def("bandwidths", [](const SumChain& self) { return to_numpy(self.bandwidths()); })
-      .def("position", &SumChain::position)
+      .def("trees", [](const Chain& self) { return forest_to_dict(self.trees()); })
+      .def("values", [](const Chain& self) { return to_numpy(self.values()); })
+      .def("bandwidths", [](const Chain& self) { return to_numpy(self.bandwidths()); })
+      .def("position", &Chain::position)
       .def(
           "restore",
-          [](SumChain& self, const nb::dict& forest, const Array<float>& values, const Array<float>& bandwidths, const SumPosition& position) {
+          [](Chain& self, const nb::dict& forest, const Array<float>& values, const Array<float>& bandwidths, const Position& position) {
             self.restore(forest_view(forest), span_of(values), span_of(bandwidths), position);
           },
           nb::arg("forest"), nb::arg("values").noconvert(), nb::arg("bandwidths").noconvert(), nb::arg("position"));

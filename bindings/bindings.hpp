@@ -1,7 +1,7 @@
 #pragma once
 
 #include "arrays.hpp"
-#include "baytree/forest.hpp"
+#include "baytree/trees/forest.hpp"
 
 namespace baytree::python {
 

@@ -1,5 +1,5 @@
-#include "baytree/leaf/categorical.hpp"
-#include "baytree/leaf/gaussian.hpp"
+#include "baytree/cart/leaf/categorical.hpp"
+#include "baytree/cart/leaf/gaussian.hpp"
 #include "chain.hpp"
 
 namespace baytree::python {
@@ -8,7 +8,7 @@ namespace {
 /// Wraps a chain over one leaf model: everything it refers to lives as long as it does (keep_alive).
 template <class Leaf>
 void bind_chain(nb::module_& module, const char* name) {
-  using Bound = Tempered<Chain<Leaf>>;
+  using Bound = Tempered<cart::Chain<Leaf>>;
   nb::class_<Bound>(module, name)
       .def(
           "__init__",
@@ -16,7 +16,7 @@ void bind_chain(nb::module_& module, const char* name) {
              const Tempering& tempering, std::uint64_t seed, std::uint32_t number) {
             const Monotone monotone{prior.knowledge.monotone, power == 0.0};
             const auto make = [&](Stream stream) {
-              return std::make_unique<Chain<Leaf>>(design.design, leaf, prior, Mixture(components), power, stream, monotone);
+              return std::make_unique<cart::Chain<Leaf>>(design.design, leaf, prior, Mixture(components), power, stream, monotone);
             };
             new (self) Bound(tempering, make, seed, number);
           },
@@ -25,7 +25,7 @@ void bind_chain(nb::module_& module, const char* name) {
       .def(
           "restore_tree",
           [](Bound& self, const nb::dict& forest, std::size_t rung) {
-            Chain<Leaf>& chain = self.rung(rung);
+            cart::Chain<Leaf>& chain = self.rung(rung);
             chain.restore(unpack_tree(forest_view(forest), 0, chain.design().columns));
             self.rungs_moved();
           },
@@ -81,19 +81,19 @@ void bind_cart(nb::module_& module) {
           [](Component* self, Proposal proposal, double weight, std::uint64_t last, Fault fault) { new (self) Component{proposal, weight, last, fault}; },
           nb::arg("proposal"), nb::arg("weight"), nb::arg("last"), nb::arg("fault"));
 
-  nb::class_<CategoricalLeaf>(module, "CategoricalLeaf")
+  nb::class_<cart::CategoricalLeaf>(module, "CategoricalLeaf")
       .def(
           "__init__",
-          [](CategoricalLeaf* self, const Array<std::int32_t>& response, const Array<double>& weight, std::uint32_t classes, double concentration) {
-            new (self) CategoricalLeaf(span_of(response), span_of(weight), classes, concentration);
+          [](cart::CategoricalLeaf* self, const Array<std::int32_t>& response, const Array<double>& weight, std::uint32_t classes, double concentration) {
+            new (self) cart::CategoricalLeaf(span_of(response), span_of(weight), classes, concentration);
           },
           nb::arg("response").noconvert(), nb::arg("weight").noconvert(), nb::arg("classes"), nb::arg("concentration"), nb::keep_alive<1, 2>(),
           nb::keep_alive<1, 3>());
-  nb::class_<GaussianLeaf>(module, "GaussianLeaf")
+  nb::class_<cart::GaussianLeaf>(module, "GaussianLeaf")
       .def(
           "__init__",
-          [](GaussianLeaf* self, const Array<double>& response, const Array<double>& weight, double mean, double kappa, double nu, double scale) {
-            new (self) GaussianLeaf(span_of(response), span_of(weight), {mean, kappa, nu, scale});
+          [](cart::GaussianLeaf* self, const Array<double>& response, const Array<double>& weight, double mean, double kappa, double nu, double scale) {
+            new (self) cart::GaussianLeaf(span_of(response), span_of(weight), {mean, kappa, nu, scale});
           },
           nb::arg("response").noconvert(), nb::arg("weight").noconvert(), nb::arg("mean"), nb::arg("kappa"), nb::arg("nu"), nb::arg("scale"),
           nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>());
@@ -108,8 +108,8 @@ void bind_cart(nb::module_& module) {
         }());
       },
       nb::arg("design"), nb::arg("prior"), nb::arg("n"), nb::arg("seed"));
-  bind_chain<CategoricalLeaf>(module, "CategoricalChain");
-  bind_chain<GaussianLeaf>(module, "GaussianChain");
+  bind_chain<cart::CategoricalLeaf>(module, "CategoricalChain");
+  bind_chain<cart::GaussianLeaf>(module, "GaussianChain");
 }
 
 }  // namespace baytree::python

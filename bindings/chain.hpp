@@ -4,7 +4,7 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
-#include "baytree/chain.hpp"
+#include "baytree/cart/chain.hpp"
 #include "bindings.hpp"
 #include "tempered.hpp"
 
@@ -18,7 +18,7 @@ void bind_chain_steps(nb::class_<Bound> bound) {
       .def_prop_ro("accepted", [](Bound& self) { return self.cold().mixture().accepted; })
       .def("take",
            [](Bound& self) {
-             Draws draws = self.take();
+             cart::Draws draws = self.take();
              nb::dict out;
              const bool has_values = !self.cold().values().empty();
              out["statistics"] = to_numpy(std::move(draws.statistics));
@@ -45,14 +45,14 @@ void bind_chain_steps(nb::class_<Bound> bound) {
       .def(
           "rung_position",
           [](Bound& self, std::size_t rung) {
-            ChainPosition p = self.rung(rung).position();
+            cart::Position p = self.rung(rung).position();
             return std::make_tuple(p.stream, std::move(p.turns), std::move(p.accepted));
           },
           nb::arg("rung"))
       .def(
           "restore_rung",
           [](Bound& self, std::size_t rung, std::uint64_t stream, std::vector<std::uint64_t> turns, std::vector<std::uint64_t> accepted) {
-            self.rung(rung).restore(ChainPosition{stream, std::move(turns), std::move(accepted)});
+            self.rung(rung).restore(cart::Position{stream, std::move(turns), std::move(accepted)});
           },
           nb::arg("rung"), nb::arg("stream"), nb::arg("turns"), nb::arg("accepted"));
 }

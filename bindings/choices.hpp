@@ -7,7 +7,7 @@
 #include <tuple>
 #include <vector>
 
-#include "baytree/slp/machine.hpp"
+#include "baytree/slp/engine/machine.hpp"
 
 namespace baytree::python {
 

@@ -1,6 +1,6 @@
 #include <nanobind/stl/vector.h>
 
-#include "baytree/error.hpp"
+#include "baytree/base/error.hpp"
 #include "baytree/hme/chain.hpp"
 #include "baytree/hme/polya_gamma.hpp"
 #include "tempered.hpp"

@@ -1,8 +1,10 @@
-#include "baytree/hmm_projection.hpp"
+#include "baytree/hmdt/projection.hpp"
 #include "bindings.hpp"
 
 namespace baytree::python {
 namespace {
+
+using namespace hmdt;
 
 using Begin = Array<std::uint64_t>;
 using Numbers = Array<double>;

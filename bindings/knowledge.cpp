@@ -1,10 +1,9 @@
-#include "baytree/knowledge.hpp"
-
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include "baytree/knowledge/restrictions.hpp"
 #include "bindings.hpp"
 
 namespace baytree::python {

@@ -3,10 +3,10 @@
 
 #include <string>
 
-#include "baytree/design.hpp"
-#include "baytree/error.hpp"
-#include "baytree/rng.hpp"
-#include "baytree/simd.hpp"
+#include "baytree/base/error.hpp"
+#include "baytree/base/rng.hpp"
+#include "baytree/base/simd.hpp"
+#include "baytree/data/design.hpp"
 #include "bindings.hpp"
 
 namespace baytree::python {

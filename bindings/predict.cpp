@@ -1,4 +1,4 @@
-#include "baytree/predictor.hpp"
+#include "baytree/trees/predictor.hpp"
 #include "bindings.hpp"
 
 namespace baytree::python {

@@ -8,10 +8,10 @@
 #include <map>
 #include <memory>
 
-#include "baytree/leaf/categorical.hpp"
-#include "baytree/leaf/gaussian.hpp"
-#include "baytree/program_chain.hpp"
-#include "baytree/slp/proofs.hpp"
+#include "baytree/cart/leaf/categorical.hpp"
+#include "baytree/cart/leaf/gaussian.hpp"
+#include "baytree/cart/program_chain.hpp"
+#include "baytree/slp/proofs/proofs.hpp"
 #include "chain.hpp"
 #include "choices.hpp"
 
@@ -219,7 +219,7 @@ std::vector<ProblemRow> problem_rows(const slp::Problems& problems) {
 
 template <class Leaf>
 void bind_program_chain(nb::module_& module, const char* name) {
-  using Bound = Tempered<ProgramChain<Leaf>>;
+  using Bound = Tempered<cart::ProgramChain<Leaf>>;
   nb::class_<Bound>(module, name)
       .def(
           "__init__",
@@ -227,7 +227,7 @@ void bind_program_chain(nb::module_& module, const char* name) {
              slp::Limits limits, const std::vector<slp::KernelComponent>& kernels, double power, const Tempering& tempering, std::uint64_t seed,
              std::uint32_t number) {
             const TreeProgram trees{vocabulary, program, semantics, limits, kernels};
-            const auto make = [&](Stream stream) { return std::make_unique<ProgramChain<Leaf>>(design.design, trees, leaf, power, stream); };
+            const auto make = [&](Stream stream) { return std::make_unique<cart::ProgramChain<Leaf>>(design.design, trees, leaf, power, stream); };
             new (self) Bound(tempering, make, seed, number);
           },
           nb::arg("design"), nb::arg("vocabulary"), nb::arg("leaf"), nb::arg("program"), nb::arg("semantics"), nb::arg("limits"), nb::arg("kernels"),
@@ -481,8 +481,8 @@ void bind_programs(nb::module_& module) {
       .def_prop_ro("accepted", [](ProofChain& self) { return self.walk.mixture().accepted; })
       .def("take_output", [](ProofChain& self) { return self.prover.machine.take_output(); });
 
-  bind_program_chain<CategoricalLeaf>(module, "CategoricalProgramChain");
-  bind_program_chain<GaussianLeaf>(module, "GaussianProgramChain");
+  bind_program_chain<cart::CategoricalLeaf>(module, "CategoricalProgramChain");
+  bind_program_chain<cart::GaussianLeaf>(module, "GaussianProgramChain");
 }
 
 }  // namespace baytree::python

@@ -4,9 +4,9 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
-#include "baytree/slp/builtins.hpp"
-#include "baytree/slp/characters.hpp"
-#include "baytree/slp/lint.hpp"
+#include "baytree/slp/program/builtins.hpp"
+#include "baytree/slp/program/lint.hpp"
+#include "baytree/slp/syntax/characters.hpp"
 #include "bindings.hpp"
 
 namespace baytree::python {

@@ -1,6 +1,6 @@
 #include <nanobind/stl/vector.h>
 
-#include "baytree/error.hpp"
+#include "baytree/base/error.hpp"
 #include "baytree/subset/chain.hpp"
 #include "baytree/subset/enumeration.hpp"
 #include "tempered.hpp"

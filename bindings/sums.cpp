@@ -2,10 +2,10 @@
 
 #include <string>
 
-#include "baytree/bart/class_probabilities.hpp"
-#include "baytree/bart/shap.hpp"
-#include "baytree/bart/sum_predictor.hpp"
-#include "baytree/error.hpp"
+#include "baytree/bart/predict/class_probabilities.hpp"
+#include "baytree/bart/predict/predictor.hpp"
+#include "baytree/bart/predict/shap.hpp"
+#include "baytree/base/error.hpp"
 #include "bindings.hpp"
 
 namespace baytree::python {
@@ -22,12 +22,12 @@ struct BoundSumDraws {
   Array<std::int32_t> tree_index;
   Array<float> values;
   std::optional<Array<float>> bandwidths;
-  SumDraws draws;
+  bart::StoredDraws draws;
 };
 
 /// Checks the arguments, makes room for `per_row()` numbers a row and lets `fill` write them.
 template <class T, class PerRow, class Fill>
-nb::object predicted(const SumPredictor& predictor, const Array<std::uint32_t>& codes, const SumDraws& draws, PerRow per_row, Fill fill) {
+nb::object predicted(const bart::Predictor& predictor, const Array<std::uint32_t>& codes, const bart::StoredDraws& draws, PerRow per_row, Fill fill) {
   if (codes.ndim() != 2) throw InputError("codes: give a row of codes for each row of the table");
   const std::size_t rows = codes.shape(0);
   std::vector<T> out;
@@ -53,7 +53,7 @@ void bind_sums(nb::module_& module) {
         std::vector<double> out(means.size());
         {
           nb::gil_scoped_release release;
-          class_probabilities(span_of(means), means.shape(1), out);
+          bart::class_probabilities(span_of(means), means.shape(1), out);
         }
         return to_numpy(std::move(out));
       },
@@ -63,26 +63,26 @@ void bind_sums(nb::module_& module) {
       .def(nb::init<const Array<std::int32_t>&, const Array<float>&, const std::optional<Array<float>>&, std::size_t>(), nb::arg("tree_index").noconvert(),
            nb::arg("values").noconvert(), nb::arg("bandwidths").noconvert().none() = nb::none(), nb::arg("outputs") = 1);
 
-  nb::class_<SumPredictor>(module, "SumPredictor")
+  nb::class_<bart::Predictor>(module, "SumPredictor")
       .def(
           "__init__",
-          [](SumPredictor* self, const BoundDesign& columns, const nb::dict& forest, Simd widest) {
-            new (self) SumPredictor(forest_view(forest), columns.design.columns, widest);
+          [](bart::Predictor* self, const BoundDesign& columns, const nb::dict& forest, Simd widest) {
+            new (self) bart::Predictor(forest_view(forest), columns.design.columns, widest);
           },
           nb::arg("columns"), nb::arg("forest"), nb::arg("widest") = Simd::avx512)
-      .def_prop_ro("simd", &SumPredictor::simd)
+      .def_prop_ro("simd", &bart::Predictor::simd)
       .def(
           "sums",
-          [](const SumPredictor& self, const Array<std::uint32_t>& codes, const BoundSumDraws& bound) {
-            const SumDraws& draws = bound.draws;
+          [](const bart::Predictor& self, const Array<std::uint32_t>& codes, const BoundSumDraws& bound) {
+            const bart::StoredDraws& draws = bound.draws;
             return predicted<float>(
                 self, codes, draws, [&] { return draws.sums(); }, [&](std::size_t rows, std::span<float> out) { self.sums(draws, span_of(codes), rows, out); });
           },
           nb::arg("codes").noconvert(), nb::arg("draws"))
       .def(
           "mean",
-          [](const SumPredictor& self, const Array<std::uint32_t>& codes, const BoundSumDraws& bound) {
-            const SumDraws& draws = bound.draws;
+          [](const bart::Predictor& self, const Array<std::uint32_t>& codes, const BoundSumDraws& bound) {
+            const bart::StoredDraws& draws = bound.draws;
             return predicted<double>(
                 self, codes, draws, [&] { return draws.outputs; },
                 [&](std::size_t rows, std::span<double> out) { self.mean(draws, span_of(codes), rows, out); });
@@ -90,14 +90,14 @@ void bind_sums(nb::module_& module) {
           nb::arg("codes").noconvert(), nb::arg("draws"))
       .def(
           "shapley",
-          [](const SumPredictor& self, const Array<std::uint32_t>& codes, const BoundSumDraws& bound) {
-            const SumDraws& draws = bound.draws;
+          [](const bart::Predictor& self, const Array<std::uint32_t>& codes, const BoundSumDraws& bound) {
+            const bart::StoredDraws& draws = bound.draws;
             std::vector<double> expected;
             nb::object values = predicted<double>(
                 self, codes, draws, [&] { return draws.sums() * self.trees().columns(); },
                 [&](std::size_t rows, std::span<double> out) {
                   expected.resize(draws.sums());
-                  shapley_values(self, draws, span_of(codes), rows, out, expected);
+                  bart::shapley_values(self, draws, span_of(codes), rows, out, expected);
                 });
             return nb::make_tuple(values, to_numpy(std::move(expected)));
           },

@@ -2,7 +2,7 @@
 
 #include <nanobind/stl/vector.h>
 
-#include "baytree/tempering.hpp"
+#include "baytree/mcmc/tempering.hpp"
 #include "bindings.hpp"
 
 namespace baytree::python {

@@ -11,13 +11,13 @@
 #include <string_view>
 #include <tuple>
 
-#include "baytree/error.hpp"
-#include "baytree/prior/derived_tree.hpp"
-#include "baytree/prior/program_knowledge.hpp"
-#include "baytree/slp/lint.hpp"
-#include "baytree/slp/prepare.hpp"
-#include "baytree/slp/proofs.hpp"
-#include "baytree/slp/walk.hpp"
+#include "baytree/base/error.hpp"
+#include "baytree/priors/derived_tree.hpp"
+#include "baytree/priors/program_knowledge.hpp"
+#include "baytree/slp/engine/prepare.hpp"
+#include "baytree/slp/program/lint.hpp"
+#include "baytree/slp/proofs/proofs.hpp"
+#include "baytree/slp/proofs/walk.hpp"
 
 namespace {
 

@@ -5,13 +5,14 @@
 #include <limits>
 #include <vector>
 
-#include "baytree/bart/sum_chain.hpp"
-#include "baytree/rng.hpp"
+#include "baytree/bart/chain.hpp"
+#include "baytree/base/rng.hpp"
 #include "checks.hpp"
 
 namespace {
 
 using namespace baytree;
+using namespace baytree::bart;
 
 constexpr Simd widths[] = {Simd::plain, Simd::avx2, Simd::avx512};
 
@@ -112,8 +113,8 @@ void test_passes() {
   }
 }
 
-SumModel model_of(std::size_t trees, bool sparse, bool monotone, std::uint32_t grow_sweeps) {
-  SumModel model{.moves = {{SumMove::birth_death, 1.0, false}, {SumMove::change, 0.5, false}}, .noise = {3.0, 0.1}, .sparse = sparse};
+Model model_of(std::size_t trees, bool sparse, bool monotone, std::uint32_t grow_sweeps) {
+  Model model{.moves = {{Move::birth_death, 1.0, false}, {Move::change, 0.5, false}}, .noise = {3.0, 0.1}, .sparse = sparse};
   model.grow_sweeps = grow_sweeps;
   model.prior = {{.alpha = 0.95, .beta = 0.5, .min_leaf = 2}, trees};
   model.leaf_sd = 0.2;
@@ -121,31 +122,31 @@ SumModel model_of(std::size_t trees, bool sparse, bool monotone, std::uint32_t g
   return model;
 }
 
-SumModel soft_model_of(std::size_t trees, bool sparse) {
-  SumModel model = model_of(trees, sparse, false, 0);
+Model soft_model_of(std::size_t trees, bool sparse) {
+  Model model = model_of(trees, sparse, false, 0);
   model.prior.bandwidth = 0.1;
-  model.moves.push_back({SumMove::bandwidth, 1.0, false});
+  model.moves.push_back({Move::bandwidth, 1.0, false});
   return model;
 }
 
 /// A chain, saved and put back into a new one, goes on as if nothing had been; so does one of another width.
-void test_chain(const Table& table, const SumResponse& response, const SumModel& model) {
-  SumChain one(table.design, response, model, Stream(5, Role::chain, 0), Simd::plain);
-  SumChain other(table.design, response, model, Stream(5, Role::chain, 0), best_simd());
+void test_chain(const Table& table, const Response& response, const Model& model) {
+  Chain one(table.design, response, model, Stream(5, Role::chain, 0), Simd::plain);
+  Chain other(table.design, response, model, Stream(5, Role::chain, 0), best_simd());
   one.warm_up(20, 1);
   other.warm_up(20, 2);
   one.end_warm_up();
   const Forest forest = one.trees();
   const ForestView trees{forest.feature, forest.cut, forest.subset, forest.missing_left, forest.rows, forest.begin};
   const std::vector<float> values = one.values(), bandwidths = one.bandwidths();
-  const SumPosition position = one.position();
-  SumChain third(table.design, response, model, Stream(5, Role::chain, 0), best_simd());
+  const Position position = one.position();
+  Chain third(table.design, response, model, Stream(5, Role::chain, 0), best_simd());
   third.warm_up(3, 1);
   third.end_warm_up();
   third.restore(trees, values, bandwidths, position);
   one.draw(10, 2, 1);
   third.draw(10, 2, 1);
-  const SumRecord from_one = one.take(), from_third = third.take();
+  const Draws from_one = one.take(), from_third = third.take();
   const auto equal = [](const TreeDraws& a, const TreeDraws& b) {
     return a.value == b.value && a.bandwidth == b.bandwidth && a.tree == b.tree && a.forest.feature == b.forest.feature;
   };
@@ -154,7 +155,7 @@ void test_chain(const Table& table, const SumResponse& response, const SumModel&
   CHECK(from_one.mean.bandwidth.empty() == !one.soft() && from_one.variance.value.empty() == !one.has_variance());
   other.end_warm_up();
   other.draw(10, 2, 2);
-  const SumRecord from_other = other.take();
+  const Draws from_other = other.take();
   CHECK(equal(from_one.mean, from_other.mean) && equal(from_one.variance, from_other.variance));
   CHECK(std::isfinite(one.log_likelihood()));
   const std::vector<float> few(values.begin(), values.end() - 1);
@@ -170,7 +171,7 @@ void test_chains() {
     for (const bool sparse : {false, true})
       for (const bool monotone : {false, true}) {
         const std::span<const double> weight = weighted ? std::span<const double>(table.weights) : std::span<const double>();
-        const SumModel model = model_of(7, sparse, monotone, weighted ? 2 : 0);
+        const Model model = model_of(7, sparse, monotone, weighted ? 2 : 0);
         test_chain(table, {.numbers = table.numbers, .weight = weight}, model);
         test_chain(table, {.classes = table.sign, .n_classes = 2, .weight = weight, .centre = {0.2}, .offset = table.numbers}, model);
         test_chain(table, {.classes = table.classes, .n_classes = 3, .weight = weight, .centre = {0.0, 0.1, -0.1}}, model);
@@ -179,7 +180,7 @@ void test_chains() {
   for (const bool weighted : {false, true})
     for (const bool sparse : {false, true}) {
       const std::span<const double> weight = weighted ? std::span<const double>(table.weights) : std::span<const double>();
-      SumModel model = model_of(7, sparse, false, weighted ? 2 : 0);
+      Model model = model_of(7, sparse, false, weighted ? 2 : 0);
       model.variance_trees = 4;
       test_chain(table, {.numbers = table.numbers, .weight = weight}, model);
       model = soft_model_of(7, sparse);
@@ -190,11 +191,11 @@ void test_chains() {
   const Table large(2, 40'000);
   test_chain(large, {.numbers = large.numbers}, model_of(3, false, false, 0));
   // Trees of more leaves than wide registers take
-  SumModel bushy = model_of(2, false, false, 0);
+  Model bushy = model_of(2, false, false, 0);
   bushy.prior.tree.beta = 0.0;
   bushy.prior.tree.alpha = 0.999;
   bushy.power = 0.0;
-  bushy.moves = {{SumMove::birth_death, 40.0, false}};
+  bushy.moves = {{Move::birth_death, 40.0, false}};
   test_chain(large, {.numbers = large.numbers}, bushy);
   bushy.variance_trees = 1;
   test_chain(large, {.numbers = large.numbers}, bushy);
@@ -202,13 +203,11 @@ void test_chains() {
 
 void test_bad_input() {
   const Table table(4, 20);
-  const auto make = [&](const SumResponse& response, const SumModel& model) {
-    SumChain(table.design, response, model, Stream(1, Role::chain, 0), Simd::plain);
-  };
-  const SumResponse response{.numbers = table.numbers};
+  const auto make = [&](const Response& response, const Model& model) { Chain(table.design, response, model, Stream(1, Role::chain, 0), Simd::plain); };
+  const Response response{.numbers = table.numbers};
   CHECK(throws([&] { make({.numbers = std::span(table.numbers).first(3)}, model_of(2, false, false, 0)); }));
   CHECK(throws([&] { make(response, model_of(0, false, false, 0)); }));
-  SumModel model = model_of(2, false, false, 0);
+  Model model = model_of(2, false, false, 0);
   model.moves.clear();
   CHECK(throws([&] { make(response, model); }));
   model = model_of(2, false, false, 0);

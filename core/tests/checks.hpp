@@ -3,7 +3,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "baytree/error.hpp"
+#include "baytree/base/error.hpp"
 
 namespace baytree {
 

@@ -8,13 +8,13 @@
 #include <numeric>
 #include <string>
 
-#include "baytree/chain.hpp"
-#include "baytree/leaf/categorical.hpp"
-#include "baytree/leaf/gaussian.hpp"
-#include "baytree/partition.hpp"
-#include "baytree/predictor.hpp"
-#include "baytree/slp/lint.hpp"
-#include "baytree/tempering.hpp"
+#include "baytree/cart/chain.hpp"
+#include "baytree/cart/leaf/categorical.hpp"
+#include "baytree/cart/leaf/gaussian.hpp"
+#include "baytree/mcmc/tempering.hpp"
+#include "baytree/slp/program/lint.hpp"
+#include "baytree/trees/partition.hpp"
+#include "baytree/trees/predictor.hpp"
 #include "checks.hpp"
 
 namespace {
@@ -142,7 +142,7 @@ void test_admissible(const Table& table) {
 
 /// Every registered property of a partitioned tree.
 template <class Leaf>
-void check_state(Chain<Leaf>& chain, const Table& table, Row min_leaf) {
+void check_state(cart::Chain<Leaf>& chain, const Table& table, Row min_leaf) {
   Forest forest;
   forest.add(chain.nodes());
   const ForestView view{forest.feature, forest.cut, forest.subset, forest.missing_left, forest.rows, forest.begin};
@@ -176,14 +176,14 @@ void test_chain(const Table& table, const Leaf& leaf) {
   for (bool by_column : {true, false})
     for (Row min_leaf : {1u, 5u, 20u}) {
       const GrowTree prior{.alpha = 0.95, .beta = 0.5, .min_leaf = min_leaf, .by_column = by_column};
-      const auto make = [&](Stream stream) { return std::make_unique<Chain<Leaf>>(table.design, leaf, prior, every_proposal(), 1.0, stream); };
-      Tempered<Chain<Leaf>> chain({.ladder = {1.0, 0.3, 0.0}, .swap_every = 7, .adapts = true}, make, 11, 0);
+      const auto make = [&](Stream stream) { return std::make_unique<cart::Chain<Leaf>>(table.design, leaf, prior, every_proposal(), 1.0, stream); };
+      Tempered<cart::Chain<Leaf>> chain({.ladder = {1.0, 0.3, 0.0}, .swap_every = 7, .adapts = true}, make, 11, 0);
       for (int block = 0; block < 20; ++block) {
         chain.warm_up(50, 2);
         for (std::size_t rung = 0; rung < 3; ++rung) check_state(chain.rung(rung), table, min_leaf);
       }
       chain.draw(50, 3, 2);
-      const Draws draws = chain.take();
+      const cart::Draws draws = chain.take();
       CHECK(draws.state.size() == 50 && draws.log_prior.size() == 50);
       CHECK(draws.statistics.size() == (draws.forest.feature.size() + draws.forest.begin.size()) / 2 * leaf.n_statistics());
       const ForestView view{draws.forest.feature, draws.forest.cut, draws.forest.subset, draws.forest.missing_left, draws.forest.rows, draws.forest.begin};
@@ -215,7 +215,7 @@ void test_grow_trees(const Table& table) {
 /// Every kind of knowledge alone, and all together. That a tree restored from its bare rules has the same prior and the same choice points shows that what lies
 /// above a node is the same by every way that leads there.
 void test_knowledge(const Table& table) {
-  const GaussianLeaf leaf(table.values, {}, {0.5, 0.1, 3.0, 0.05});
+  const cart::GaussianLeaf leaf(table.values, {}, {0.5, 0.1, 3.0, 0.05});
   const Box low{{{0, -infinity, 1.5}, {2, 0.5, infinity}, {6, 100.0, 300.0}}}, high{{{0, 2.5, 3.0}, {6, 500.0, infinity}}};
   Knowledge all{.max_depth = 6,
                 .forbidden = {3},
@@ -240,7 +240,7 @@ void test_knowledge(const Table& table) {
   for (const Knowledge& knowledge : cases)
     for (bool by_column : {true, false}) {
       const GrowTree prior{.alpha = 0.95, .beta = 0.5, .min_leaf = 5, .by_column = by_column, .knowledge = knowledge, .cuts = table.cuts};
-      Chain<GaussianLeaf> chain(table.design, leaf, prior, every_proposal(), 0.0, Stream(3, Role::chain, 0));
+      cart::Chain<cart::GaussianLeaf> chain(table.design, leaf, prior, every_proposal(), 0.0, Stream(3, Role::chain, 0));
       std::size_t largest = 1;
       for (int block = 0; block < 20; ++block) {
         for (int step = 0; step < 50; ++step) chain.step();
@@ -253,7 +253,7 @@ void test_knowledge(const Table& table) {
     }
   const auto start = [&](const Knowledge& knowledge, double alpha) {
     const GrowTree prior{.alpha = alpha, .beta = 0.0, .min_leaf = 5, .knowledge = knowledge, .cuts = {}};
-    return Chain<GaussianLeaf>(table.design, leaf, prior, every_proposal(), 1.0, Stream(3, Role::chain, 0));
+    return cart::Chain<cart::GaussianLeaf>(table.design, leaf, prior, every_proposal(), 1.0, Stream(3, Role::chain, 0));
   };
   CHECK(!throws([&] { start({.max_leaves = 1}, 0.95); }) && throws([&] { start({.max_leaves = 0}, 0.95); }));
   CHECK(throws([&] { start({.boxes = {low}}, 0.95); }));
@@ -275,14 +275,14 @@ void test_monotone(const Table& table, const Leaf& leaf) {
   for (bool from_prior : {false, true}) {
     const GrowTree prior{.alpha = 0.95, .beta = 0.3, .min_leaf = 3};
     const auto make = [&](Stream stream) {
-      return std::make_unique<Chain<Leaf>>(table.design, leaf, prior, Mixture(components), from_prior ? 0.0 : 1.0, stream, Monotone{signs, from_prior});
+      return std::make_unique<cart::Chain<Leaf>>(table.design, leaf, prior, Mixture(components), from_prior ? 0.0 : 1.0, stream, Monotone{signs, from_prior});
     };
-    Tempered<Chain<Leaf>> tempered({.ladder = {1.0, 0.0}, .swap_every = 3}, make, 11, 0);
+    Tempered<cart::Chain<Leaf>> tempered({.ladder = {1.0, 0.0}, .swap_every = 3}, make, 11, 0);
     tempered.advance(200, 2);
     tempered.draw(60, 7, 2);
-    Chain<Leaf>& chain = tempered.cold();
+    cart::Chain<Leaf>& chain = tempered.cold();
     CHECK(chain.values().size() == (chain.nodes().size() + 1) / 2);
-    const Draws draws = tempered.take();
+    const cart::Draws draws = tempered.take();
     CHECK(draws.value.size() * leaf.n_statistics() == draws.statistics.size());
     const ForestView view{draws.forest.feature, draws.forest.cut, draws.forest.subset, draws.forest.missing_left, draws.forest.rows, draws.forest.begin};
     const Predictor predictor(view, table.design.columns);
@@ -316,7 +316,7 @@ void test_monotone(const Table& table, const Leaf& leaf) {
     CHECK(throws([&] { chain.restore_values({}); }));
   }
   const auto chain_with = [&](std::vector<int> wrong) {
-    Chain<Leaf>(table.design, leaf, {}, Mixture(components), 1.0, Stream(11, Role::chain, 0), {std::move(wrong), false});
+    cart::Chain<Leaf>(table.design, leaf, {}, Mixture(components), 1.0, Stream(11, Role::chain, 0), {std::move(wrong), false});
   };
   CHECK(throws([&] { chain_with({1}); }));
   CHECK(throws([&] { chain_with({2, 0, 0, 0, 0, 0, 0}); }));
@@ -438,10 +438,10 @@ int main() {
   test_stream();
   test_extremes();
   test_admissible(table);
-  test_chain(table, CategoricalLeaf(table.classes, {}, 3, 1.0));
-  test_chain(table, CategoricalLeaf(table.classes, table.weights, 3, 0.5));
-  test_chain(table, GaussianLeaf(table.values, {}, {0.5, 0.1, 3.0, 0.05}));
-  test_chain(table, GaussianLeaf(table.values, table.weights, {0.5, 0.1, 3.0, 0.05}));
+  test_chain(table, cart::CategoricalLeaf(table.classes, {}, 3, 1.0));
+  test_chain(table, cart::CategoricalLeaf(table.classes, table.weights, 3, 0.5));
+  test_chain(table, cart::GaussianLeaf(table.values, {}, {0.5, 0.1, 3.0, 0.05}));
+  test_chain(table, cart::GaussianLeaf(table.values, table.weights, {0.5, 0.1, 3.0, 0.05}));
   test_grow_trees(table);
   test_ladder();
   test_rounds();
@@ -452,9 +452,9 @@ int main() {
     rising.push_back(table.values[row] + table.wide[0][row] / 1000.0 - table.narrow[2][row] / 4.0);
     two.push_back(rising.back() > 0.3);
   }
-  test_monotone(table, CategoricalLeaf(two, {}, 2, 0.7));
-  test_monotone(table, GaussianLeaf(rising, table.weights, {0.5, 0.1, 3.0, 0.05}));
-  CHECK(throws([&] { CategoricalLeaf(table.classes, {}, 3, 1.0).require_values(); }));
+  test_monotone(table, cart::CategoricalLeaf(two, {}, 2, 0.7));
+  test_monotone(table, cart::GaussianLeaf(rising, table.weights, {0.5, 0.1, 3.0, 0.05}));
+  CHECK(throws([&] { cart::CategoricalLeaf(table.classes, {}, 3, 1.0).require_values(); }));
   test_damaged_forests(table);
   test_slp();
   std::printf("core: %d checks hold\n", checks);

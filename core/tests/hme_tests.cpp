@@ -7,10 +7,10 @@
 #include <utility>
 #include <vector>
 
+#include "baytree/base/numeric.hpp"
 #include "baytree/hme/chain.hpp"
 #include "baytree/hme/polya_gamma.hpp"
-#include "baytree/numeric.hpp"
-#include "baytree/tempering.hpp"
+#include "baytree/mcmc/tempering.hpp"
 #include "checks.hpp"
 
 namespace {

@@ -4,14 +4,15 @@
 #include <cmath>
 #include <cstdio>
 
-#include "baytree/hmm_projection.hpp"
-#include "baytree/numeric.hpp"
-#include "baytree/rng.hpp"
+#include "baytree/base/numeric.hpp"
+#include "baytree/base/rng.hpp"
+#include "baytree/hmdt/projection.hpp"
 #include "checks.hpp"
 
 namespace {
 
 using namespace baytree;
+using namespace baytree::hmdt;
 
 double log_add(double a, double b) {
   const double largest = std::max(a, b);

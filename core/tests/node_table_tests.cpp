@@ -8,11 +8,11 @@
 #include <set>
 #include <string>
 
-#include "baytree/error.hpp"
-#include "baytree/partition.hpp"
-#include "baytree/prior/node_table.hpp"
-#include "baytree/prior/program_knowledge.hpp"
-#include "baytree/rng.hpp"
+#include "baytree/base/error.hpp"
+#include "baytree/base/rng.hpp"
+#include "baytree/priors/node_table.hpp"
+#include "baytree/priors/program_knowledge.hpp"
+#include "baytree/trees/partition.hpp"
 #include "checks.hpp"
 
 namespace {

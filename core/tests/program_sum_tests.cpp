@@ -4,14 +4,15 @@
 #include <string>
 #include <vector>
 
-#include "baytree/bart/sum_chain.hpp"
-#include "baytree/rng.hpp"
-#include "baytree/slp/prepare.hpp"
+#include "baytree/bart/chain.hpp"
+#include "baytree/base/rng.hpp"
+#include "baytree/slp/engine/prepare.hpp"
 #include "checks.hpp"
 
 namespace {
 
 using namespace baytree;
+using namespace baytree::bart;
 
 const std::string growing = R"(
 min_leaf(2).
@@ -50,13 +51,13 @@ struct Table {
 
 ForestView view(const Forest& forest) { return {forest.feature, forest.cut, forest.subset, forest.missing_left, forest.rows, forest.begin}; }
 
-void test_chain(const Table& table, const SumResponse& response, const std::string& text, slp::Semantics semantics) {
+void test_chain(const Table& table, const Response& response, const std::string& text, slp::Semantics semantics) {
   const slp::Prepared program = slp::prepare(text, "cart(T)", "program");
   CHECK(program.problems.empty());
   const TreeProgram trees{table.vocabulary, program, semantics, {}, {{.kernel = slp::Kernel::subtree}}};
-  SumModel model{.leaf_sd = 0.3, .moves = {{SumMove::subtree, 1.5, false}}, .noise = {3.0, 0.1}};
+  Model model{.leaf_sd = 0.3, .moves = {{Move::subtree, 1.5, false}}, .noise = {3.0, 0.1}};
   model.prior.trees = 5;
-  SumChain one(table.design, response, model, Stream(5, Role::chain, 0), Simd::plain, &trees),
+  Chain one(table.design, response, model, Stream(5, Role::chain, 0), Simd::plain, &trees),
       same(table.design, response, model, Stream(5, Role::chain, 0), Simd::plain, &trees);
   one.warm_up(300, 1);
   same.warm_up(7, 2);
@@ -68,7 +69,7 @@ void test_chain(const Table& table, const SumResponse& response, const std::stri
   same.restore(view(forest), values, {}, one.position());
   one.draw(30, 2, 1);
   same.draw(30, 2, 1);
-  const SumRecord from_one = one.take(), from_same = same.take();
+  const Draws from_one = one.take(), from_same = same.take();
   CHECK(from_one.mean.value == from_same.mean.value && from_one.mean.tree == from_same.mean.tree && from_one.sigma == from_same.sigma);
   CHECK(from_one.mean.forest.feature == from_same.mean.forest.feature && std::isfinite(one.log_likelihood()));
   CHECK(one.accepted()[0] > 0 && one.accepted() == same.accepted());
@@ -88,11 +89,11 @@ void test_bad_input() {
   const Table table(30);
   const slp::Prepared program = slp::prepare(growing, "cart(T)", "program");
   const TreeProgram trees{table.vocabulary, program, slp::Semantics::backtrack, {}, {{.kernel = slp::Kernel::subtree}}};
-  const auto make = [&](const SumModel& model) { SumChain(table.design, {.numbers = table.numbers}, model, Stream(1, Role::chain, 0), Simd::plain, &trees); };
-  const std::vector<MoveShare> moves{{SumMove::subtree, 1.0, false}};
+  const auto make = [&](const Model& model) { Chain(table.design, {.numbers = table.numbers}, model, Stream(1, Role::chain, 0), Simd::plain, &trees); };
+  const std::vector<MoveShare> moves{{Move::subtree, 1.0, false}};
   make({.leaf_sd = 0.3, .moves = moves});
   CHECK(throws([&] { make({.leaf_sd = -0.3, .moves = moves}); }));
-  CHECK(throws([&] { make({.leaf_sd = 0.3, .moves = {{SumMove::change, 1.0, false}}}); }));
+  CHECK(throws([&] { make({.leaf_sd = 0.3, .moves = {{Move::change, 1.0, false}}}); }));
   CHECK(throws([&] { make({.leaf_sd = 0.3, .moves = moves, .variance_trees = 2}); }));
   CHECK(throws([&] { make({.leaf_sd = 0.3, .moves = moves, .sparse = true}); }));
 }

@@ -7,8 +7,8 @@
 #include <optional>
 #include <set>
 
-#include "baytree/numeric.hpp"
-#include "baytree/rng.hpp"
+#include "baytree/base/numeric.hpp"
+#include "baytree/base/rng.hpp"
 #include "baytree/subset/chain.hpp"
 #include "baytree/subset/enumeration.hpp"
 #include "checks.hpp"

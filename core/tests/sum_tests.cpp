@@ -3,16 +3,17 @@
 #include <cstdio>
 #include <limits>
 
-#include "baytree/bart/gate.hpp"
-#include "baytree/bart/shap.hpp"
-#include "baytree/bart/sum_predictor.hpp"
-#include "baytree/predictor.hpp"
-#include "baytree/rng.hpp"
+#include "baytree/bart/predict/predictor.hpp"
+#include "baytree/bart/predict/shap.hpp"
+#include "baytree/bart/soft/gate.hpp"
+#include "baytree/base/rng.hpp"
+#include "baytree/trees/predictor.hpp"
 #include "checks.hpp"
 
 namespace {
 
 using namespace baytree;
+using namespace baytree::bart;
 
 constexpr Simd widths[] = {Simd::plain, Simd::avx2, Simd::avx512};
 
@@ -73,14 +74,14 @@ void test_sums(std::size_t rows) {
   Sums given(rows);
   for (const std::size_t leaves : {1, 2, 3, 16, 17, 255}) given.add_tree(leaves);
   const std::vector<std::uint32_t> codes = given.codes(rows);
-  const Predictor walker(given.view(), given.columns);
+  const baytree::Predictor walker(given.view(), given.columns);
   std::vector<std::int64_t> leaf(rows * walker.trees());
   walker.apply(codes, rows, leaf);
   std::vector<float> walked(rows, 0.0f), soft_sums;
   for (std::size_t i = 0; i < leaf.size(); ++i) walked[i % rows] += given.values[leaf[i]];
   for (const Simd widest : widths) {
-    const SumPredictor predictor(given.view(), given.columns, widest);
-    const SumDraws hard{given.index, given.index.size(), 1, given.values, {}}, soft{given.index, given.index.size(), 1, given.values, given.bandwidths};
+    const bart::Predictor predictor(given.view(), given.columns, widest);
+    const StoredDraws hard{given.index, given.index.size(), 1, given.values, {}}, soft{given.index, given.index.size(), 1, given.values, given.bandwidths};
     predictor.check(soft, codes, rows);
     std::vector<float> sums(rows);
     predictor.sums(hard, codes, rows, sums);
@@ -88,7 +89,7 @@ void test_sums(std::size_t rows) {
     predictor.sums(soft, codes, rows, sums);
     if (soft_sums.empty()) soft_sums = sums;
     CHECK(sums == soft_sums);
-    for (const SumDraws& draws : {hard, soft}) {
+    for (const StoredDraws& draws : {hard, soft}) {
       std::vector<double> mean(rows), values(rows * given.columns.size()), expected(1);
       predictor.mean(draws, codes, rows, mean);
       shapley_values(predictor, draws, codes, rows, values, expected);
@@ -104,17 +105,17 @@ void test_sums(std::size_t rows) {
 void test_refusals() {
   Sums given(1);
   given.add_tree(3);
-  const SumPredictor predictor(given.view(), given.columns);
+  const bart::Predictor predictor(given.view(), given.columns);
   const std::vector<std::uint32_t> codes = given.codes(2);
   const std::vector<std::int32_t> beyond = {1}, below = {-1};
-  const auto refuses = [&](const SumDraws& draws) { return throws([&] { predictor.check(draws, codes, 2); }); };
+  const auto refuses = [&](const StoredDraws& draws) { return throws([&] { predictor.check(draws, codes, 2); }); };
   CHECK(!refuses({given.index, 1, 1, given.values, given.bandwidths}));
   CHECK(refuses({beyond, 1, 1, given.values, {}}) && refuses({below, 1, 1, given.values, {}}));
   CHECK(refuses({given.index, 0, 1, given.values, {}}) && refuses({given.index, 1, 0, given.values, {}}) && refuses({given.index, 1, 2, given.values, {}}));
   CHECK(refuses({given.index, 1, 1, std::span(given.values).first(2), {}}) && refuses({given.index, 1, 1, given.values, std::span(given.values).first(1)}));
   CHECK(throws([&] { predictor.check({given.index, 1, 1, given.values, {}}, codes, 3); }));
   given.add_tree(256);
-  CHECK(throws([&] { SumPredictor(given.view(), given.columns); }));
+  CHECK(throws([&] { bart::Predictor(given.view(), given.columns); }));
 }
 
 void test_gate() {

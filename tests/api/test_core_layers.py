@@ -1,64 +1,39 @@
-"""Who may know whom: the includes of the core, held to its layers."""
+"""Who may know whom in the core: its folders are layers or families, and this list is the only one of them."""
 
 import re
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
+
+import pytest
 
 CORE = Path(__file__).parents[2] / "core"
 
-CORE_LAYERS = [
-    {"error", "numeric", "vocabulary", "rounds", "simd", "bart/gate"},
-    {"rng", "bart/soft_pass"},
-    {
-        "design",
-        "slice",
-        "ladder",
-        "bart/pass",
-        "bart/class_probabilities",
-        "bart/sum_leaf",
-        "bart/soft_leaves",
-        "slp/term",
-        "bart/large_pages",
-        "subset/evidence",
-        "hme/normal_system",
-        "hme/polya_gamma",
-        "hme/problem",
-        "hmm",
-        "slp/characters",
-        "slp/operators",
-        "slp/builtins",
-        "slp/number",
-        "slp/data",
-        "slp/spelling",
-    },
-    {"tree", "hmm_projection", "slp/problem", "slp/cell", "slp/chance", "subset/problem", "hme/logit"},
-    {"partition", "forest", "slp/lexer", "bart/soft_gate", "subset/factor", "hme/experts"},
-    {"admissible", "draws", "monotone", "leaf/categorical", "leaf/gaussian", "slp/parser"}
-    | {"bart/sum_trees", "subset/coefficients", "hme/chain"}
-    | {"bart/soft_shares"},
-    {"subset/chain", "subset/enumeration"}
-    | {"knowledge", "slp/program", "slp/arithmetic", "slp/writer", "slp/store", "bart/code_block"}
-    | {"bart/team", "bart/column_weights", "bart/soft_basis", "bart/soft_forest"},
-    {"prior/node_rules", "prior/path", "bart/sum_kernel", "bart/leaf_numbers", "bart/latent", "bart/soft_kernel"},
-    {"prior/grow_tree", "prior/node_table", "slp/lint", "slp/library", "bart/sum_predictor"},
-    {"bart/tree_sum", "bart/shap"},
-    {"bart/backfit", "bart/sparse", "bart/leaf_spread", "bart/tree_record", "bart/target_leaf"},
-    {"bart/grow_start", "bart/noise"},
-    {"prior/program_knowledge", "leaf_values", "proposal/move", "slp/reading", "slp/prelude"},
-    {"slp/code"},
-    {"proposal/regrow", "proposal/birth_death", "proposal/change", "proposal/swap", "slp/analysis", "slp/machine"}
-    | {"slp/compile"},
-    {"proposal/mixture", "prior/derived_tree", "slp/prepare", "slp/proofs", "slp/kernel"}
-    | {"slp/machine_choices", "slp/machine_goals", "bart/soft_backfit"},
-    {"predictor", "slp/walk"},
-    {"chain", "tempering", "derivation"},
-    {"program_chain", "bart/program_sum"},
-    {"bart/sum_chain"},
+# A folder may include what lies in those before it; folders of one line know nothing of each other.
+LAYERS = [
+    {"base"},
+    {"data", "slp"},
+    {"trees"},
+    {"knowledge"},
+    {"priors"},
+    {"mcmc"},
+    {"cart", "bart", "subset", "hme"},
+    {"hmdt"},
 ]
 
+# The same of the folders in a folder. Files that lie in the folder itself come after them.
+INSIDE = {
+    "slp": ["syntax", "program", "engine", "proofs"],
+    "mcmc": ["proposals"],
+    "cart": ["leaf"],
+    "bart": ["ensemble", "hard", "soft", "program", "predict"],
+}
 
-def core_edges() -> dict[str, set[str]]:
-    """What each header and its source file include, its own header left out."""
-    edges: dict[str, set[str]] = {}
+Edges = dict[str, set[str]]
+
+
+def core_edges() -> Edges:
+    """What each header and the source of its name include, itself left out."""
+    edges: Edges = {}
     for folder in (CORE / "include" / "baytree", CORE / "src"):
         for path in folder.rglob("*.[ch]pp"):
             # The wide forms of a file belong to it.
@@ -68,18 +43,75 @@ def core_edges() -> dict[str, set[str]]:
     return edges
 
 
-def forbidden(edges: dict[str, set[str]], layers: list[set[str]]) -> list[str]:
-    may = {module: set().union(*layers[:place]) for place, layer in enumerate(layers) for module in layer}
-    assert set(edges) <= set(may), f"give these a layer: {sorted(set(edges) - set(may))}"
-    return [f"{module} -> {used}" for module, uses in edges.items() for used in sorted(uses - may[module])]
+def place(file: str) -> tuple[int, str, int]:
+    """The layer of a file, its folder, and where in the folder it comes."""
+    folder, *rest = file.split("/")
+    layer = next((number for number, folders in enumerate(LAYERS) if folder in folders), None)
+    assert layer is not None, f"{file}: give the folder {folder} a layer"
+    if len(rest) < 2:
+        return layer, folder, len(INSIDE.get(folder, []))
+    assert rest[0] in INSIDE.get(folder, []), f"{file}: say what the folder {folder}/{rest[0]} may know"
+    return layer, folder, INSIDE[folder].index(rest[0])
 
 
-def test_no_new_edges() -> None:
-    assert forbidden(core_edges(), CORE_LAYERS) == []
+def forbidden(edges: Edges) -> list[str]:
+    wrong = []
+    for file, included in edges.items():
+        layer, folder, inside = place(file)
+        for used in sorted(included):
+            of_layer, of_folder, of_inside = place(used)
+            if not (of_inside <= inside if of_folder == folder else of_layer < layer):
+                wrong.append(f"{file} -> {used}")
+    return wrong
 
 
-def test_a_wrong_edge_is_found() -> None:
-    assert forbidden({"tree": {"chain"}}, CORE_LAYERS) == ["tree -> chain"]
+def cycle(edges: Edges) -> list[str]:
+    try:
+        TopologicalSorter(edges).prepare()
+    except CycleError as error:
+        return list(error.args[1])
+    return []
+
+
+def test_no_wrong_edges() -> None:
+    assert forbidden(core_edges()) == []
+
+
+def test_no_cycles() -> None:
+    assert cycle(core_edges()) == []
+
+
+def test_every_folder_is_there() -> None:
+    folders = {path.name for path in (CORE / "include" / "baytree").iterdir()}
+    assert folders == set().union(*LAYERS)
+    for folder, inside in INSIDE.items():
+        assert {path.name for path in (CORE / "include" / "baytree" / folder).iterdir() if path.is_dir()} == set(inside)
+
+
+@pytest.mark.parametrize(
+    ("file", "used"),
+    [
+        ("trees/tree", "cart/chain"),  # a later layer
+        ("hme/chain", "subset/factor"),  # another family
+        ("data/design", "slp/engine/machine"),  # another of the same line
+        ("bart/hard/pass", "bart/soft/pass"),  # a later folder of the same family
+        ("bart/ensemble/leaf", "bart/chain"),  # the family's own files
+    ],
+)
+def test_a_wrong_edge_is_found(file: str, used: str) -> None:
+    assert forbidden({file: {used}}) == [f"{file} -> {used}"]
+
+
+def test_a_cycle_is_found() -> None:
+    edges = core_edges()
+    edges["trees/tree"].add("trees/forest")
+    assert {"trees/tree", "trees/forest"} <= set(cycle(edges))
+
+
+def test_a_file_of_no_layer_is_found() -> None:
+    for file in ("forests/tree", "trees/deep/tree"):
+        with pytest.raises(AssertionError, match=file):
+            forbidden({file: set()})
 
 
 def test_the_core_knows_nothing_of_python() -> None:

@@ -4,9 +4,9 @@
 #include <cmath>
 #include <numbers>
 
-#include "baytree/bart/class_probabilities.hpp"
+#include "baytree/bart/predict/class_probabilities.hpp"
 
-namespace baytree {
+namespace baytree::bart {
 namespace {
 
 double log_normal_cdf(double x) {
@@ -147,4 +147,4 @@ double class_log_likelihood(const Latent& data, const std::vector<std::vector<fl
   return total;
 }
 
-}  // namespace baytree
+}  // namespace baytree::bart

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <numbers>
 
-namespace baytree {
+namespace baytree::bart {
 namespace {
 
 /// In lanes and blocks, so that the order is fixed and the compiler may go wide.
@@ -87,4 +87,4 @@ double Noise::log_likelihood(std::span<const float> residual) const {
   return -0.5 * (static_cast<double>(rows_) * std::log(2.0 * std::numbers::pi) + log_variance() - log_weight_ + squares);
 }
 
-}  // namespace baytree
+}  // namespace baytree::bart

@@ -4,8 +4,8 @@
 #include <cmath>
 #include <utility>
 
-#include "baytree/error.hpp"
-#include "baytree/numeric.hpp"
+#include "baytree/base/error.hpp"
+#include "baytree/base/numeric.hpp"
 
 namespace baytree::subset {
 

@@ -5,8 +5,8 @@
 #include <cmath>
 #include <functional>
 
-#include "baytree/error.hpp"
-#include "baytree/numeric.hpp"
+#include "baytree/base/error.hpp"
+#include "baytree/base/numeric.hpp"
 
 namespace baytree::subset {
 

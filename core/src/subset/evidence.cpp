@@ -6,8 +6,8 @@
 #include <cmath>
 #include <numbers>
 
-#include "baytree/error.hpp"
-#include "baytree/numeric.hpp"
+#include "baytree/base/error.hpp"
+#include "baytree/base/numeric.hpp"
 
 namespace baytree::subset {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "baytree/simd.hpp"
+#include "baytree/base/simd.hpp"
 
 namespace baytree::subset {
 

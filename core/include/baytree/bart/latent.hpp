@@ -4,9 +4,9 @@
 #include <span>
 #include <vector>
 
-#include "baytree/rng.hpp"
+#include "baytree/base/rng.hpp"
 
-namespace baytree {
+namespace baytree::bart {
 
 /// The normal variables behind classes (Albert and Chib 1993). With two classes there is one, z ~ N(f, 1), and the second class is z > 0. With more, each class
 /// has one, z_k ~ N(f_k, 1), and the largest is the class. A row of weight w counts as w rows, so that the mean of w variables stands for it.
@@ -28,4 +28,4 @@ void draw_latents(const Latent& data, std::vector<std::vector<float>>& residual,
 /// log P(class | f) summed over the rows, given residuals and latent variables.
 double class_log_likelihood(const Latent& data, const std::vector<std::vector<float>>& residual, const std::vector<std::vector<float>>& latent);
 
-}  // namespace baytree
+}  // namespace baytree::bart

@@ -3,9 +3,9 @@
 #include <span>
 #include <vector>
 
-#include "baytree/bart/backfit.hpp"
+#include "baytree/bart/hard/backfit.hpp"
 
-namespace baytree {
+namespace baytree::bart {
 
 /// Normal noise around the sum of trees, of variance s² / weight. s² is one number, or differs from row to row: then it is the product of the leaves that a row
 /// lies in, one of each tree of a second forest (Pratola, Chipman, George and McCulloch 2020).
@@ -41,4 +41,4 @@ class Noise {
   std::vector<float> squares_;
 };
 
-}  // namespace baytree
+}  // namespace baytree::bart

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "baytree/rng.hpp"
+#include "baytree/base/rng.hpp"
 
 namespace baytree::hme {
 

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "baytree/rng.hpp"
+#include "baytree/base/rng.hpp"
 
 namespace baytree::hme {
 

@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "baytree/numeric.hpp"
-#include "baytree/rng.hpp"
+#include "baytree/base/numeric.hpp"
+#include "baytree/base/rng.hpp"
 #include "baytree/subset/coefficients.hpp"
 
 namespace baytree::subset {

@@ -3,7 +3,7 @@
 #include <span>
 #include <vector>
 
-#include "baytree/rng.hpp"
+#include "baytree/base/rng.hpp"
 #include "baytree/subset/factor.hpp"
 
 namespace baytree::subset {

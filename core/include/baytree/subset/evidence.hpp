@@ -5,7 +5,7 @@
 #include <mutex>
 #include <vector>
 
-#include "baytree/rng.hpp"
+#include "baytree/base/rng.hpp"
 
 namespace baytree::subset {
 

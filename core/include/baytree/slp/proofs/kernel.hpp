@@ -1,0 +1,67 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "baytree/slp/engine/analysis.hpp"
+#include "baytree/slp/engine/machine.hpp"
+
+namespace baytree::slp {
+
+/// Proposals that prune a proof at a choice and prove it again. N is the number of choices.
+///
+/// - `sequence` redraws all from choice k on; ratio N/N'. Exact always.
+/// - `subtree` redraws, from choice k on, the smallest goal around it that can be proved by itself; ratio N/N'. Exact because the rest of the
+///   proof neither reads nor depends on it; where there is no such goal it would be `sequence`, and is refused.
+/// - `address` redraws what lies under choice k by labels alone and keeps all other choices by their address; choices that appear are drawn, a
+///   failure means stay; ratio N/N' · Π p'/p over the choices kept. Exact under `reject`, and under `backtrack` where nothing fails.
+/// - `independent` redraws all; ratio 1. Exact always.
+/// - `cycle` takes k = 0 … last in turn, by `subtree` where the program allows it and else by `sequence`; ratio 1, and where there is no choice k it stays.
+enum class Kernel : std::uint8_t { sequence, subtree, address, independent, cycle };
+
+/// Mistakes for the tests to find.
+enum class Mistake : std::uint8_t {
+  none,
+  one,         // the ratio is taken for 1
+  depth,       // the ratio is that of the depths of the proofs
+  clipped,     // the likelihood ratio is cut at 1 before it is multiplied
+  unaffected,  // the rest of the proof is taken to keep its probability
+  clamped,     // `cycle` takes the last choice where there is no choice k
+};
+
+struct KernelComponent {
+  Kernel kernel = Kernel::subtree;
+  double weight = 1.0;
+  std::uint64_t last = 0;  // of `cycle`
+  Mistake mistake = Mistake::none;
+};
+
+/// The kernel that suits a program best: `subtree` where part of it can be proved again by itself, else `address` under `reject` and `sequence` under
+/// `backtrack`.
+Kernel best_kernel(const Analysis& analysis, Semantics semantics);
+
+/// Why a kernel would not be exact; nothing where it is.
+std::optional<std::string> objection(Kernel kernel, const Analysis& analysis, Semantics semantics);
+
+/// Kernels chosen by weight, whatever the state.
+class KernelMixture {
+ public:
+  /// Throws InputError where one of them is not exact for the program and is not a deliberate mistake.
+  KernelMixture(std::vector<KernelComponent> components, const Analysis& analysis, Semantics semantics);
+
+  std::size_t choose(Chance& chance) const;
+  /// Lets component i propose. The log of π(T')q(T'→T) / π(T)q(T→T'), likelihood apart; nothing where the proof stays. After a proposal the machine must be
+  /// told to accept or to discard.
+  std::optional<double> propose(std::size_t i, Machine& machine, Chance& chance);
+  /// Whether the likelihood ratio is to be cut at 1.
+  bool clips(std::size_t i) const { return components[i].mistake == Mistake::clipped; }
+
+  std::vector<KernelComponent> components;
+  std::vector<std::uint64_t> turns, accepted;  // of each component
+
+ private:
+  bool is_local_;
+};
+
+}  // namespace baytree::slp
