@@ -1,9 +1,10 @@
+#include "baytree/hme/chain.hpp"
+
 #include <nanobind/stl/vector.h>
 
+#include "base/tempering.hpp"
 #include "baytree/base/error.hpp"
-#include "baytree/hme/chain.hpp"
 #include "baytree/hme/polya_gamma.hpp"
-#include "tempered.hpp"
 
 namespace baytree::python {
 namespace {

@@ -1,9 +1,10 @@
+#include "baytree/bart/chain.hpp"
+
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/vector.h>
 
-#include "baytree/bart/chain.hpp"
-#include "bindings.hpp"
-#include "choices.hpp"
+#include "base/bindings.hpp"
+#include "slp/choices.hpp"
 
 namespace baytree::python {
 
@@ -33,7 +34,7 @@ nb::dict draws_to_dict(Draws draws, const Chain& chain) {
 
 }  // namespace
 
-void bind_bart(nb::module_& module) {
+void bind_sum_chain(nb::module_& module) {
   nb::enum_<Move>(module, "SumMove")
       .value("birth_death", Move::birth_death)
       .value("change", Move::change)

@@ -2,11 +2,11 @@
 
 #include <string>
 
+#include "base/bindings.hpp"
 #include "baytree/bart/predict/class_probabilities.hpp"
 #include "baytree/bart/predict/predictor.hpp"
 #include "baytree/bart/predict/shap.hpp"
 #include "baytree/base/error.hpp"
-#include "bindings.hpp"
 
 namespace baytree::python {
 namespace {
@@ -45,7 +45,7 @@ nb::object predicted(const bart::Predictor& predictor, const Array<std::uint32_t
 
 }  // namespace
 
-void bind_sums(nb::module_& module) {
+void bind_sum_predictor(nb::module_& module) {
   module.def(
       "class_probabilities",
       [](const Array<double>& means) {

@@ -1,9 +1,10 @@
+#include "baytree/subset/chain.hpp"
+
 #include <nanobind/stl/vector.h>
 
+#include "base/tempering.hpp"
 #include "baytree/base/error.hpp"
-#include "baytree/subset/chain.hpp"
 #include "baytree/subset/enumeration.hpp"
-#include "tempered.hpp"
 
 namespace baytree::python {
 namespace {

@@ -4,34 +4,22 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include "base/bindings.hpp"
 #include "baytree/slp/program/builtins.hpp"
 #include "baytree/slp/program/lint.hpp"
 #include "baytree/slp/syntax/characters.hpp"
-#include "bindings.hpp"
+#include "slp/problems.hpp"
 
 namespace baytree::python {
-namespace {
 
-using Row = std::tuple<bool, std::uint32_t, std::uint32_t, std::string>;
-
-void append(std::vector<Row>& rows, const slp::Problems& problems) {
-  for (const slp::Problem& problem : problems)
-    rows.emplace_back(problem.severity == slp::Problem::Severity::error, problem.place.line, problem.place.column, problem.message);
-}
-
-}  // namespace
-
-void bind_slp(nb::module_& module) {
+void bind_source(nb::module_& module) {
   module.def(
       "check_program",
       [](std::string_view text, std::string_view goal) {
         slp::Problems problems;
         const slp::Program program = slp::read_program(text, problems);
-        std::vector<Row> rows;
-        append(rows, problems);
         // Beside clauses that could not be read, what seems undefined may only be unread.
-        if (problems.empty()) append(rows, slp::lint(program, goal));
-        return rows;
+        return problem_rows(problems.empty() ? slp::lint(program, goal) : problems);
       },
       nb::arg("text"), nb::arg("goal"), "The problems of a program: (is an error, line, column, message).");
   module.def(

@@ -1,5 +1,5 @@
+#include "base/bindings.hpp"
 #include "baytree/trees/predictor.hpp"
-#include "bindings.hpp"
 
 namespace baytree::python {
 
@@ -20,7 +20,7 @@ ForestView forest_view(const nb::dict& arrays) {
           span_of(nb::cast<Array<std::uint32_t>>(arrays["rows"], false)),   span_of(nb::cast<Array<std::uint64_t>>(arrays["begin"], false))};
 }
 
-void bind_predict(nb::module_& module) {
+void bind_predictor(nb::module_& module) {
   nb::class_<Predictor>(module, "Predictor")
       .def(
           "__init__",

@@ -1,5 +1,5 @@
+#include "base/bindings.hpp"
 #include "baytree/hmdt/projection.hpp"
-#include "bindings.hpp"
 
 namespace baytree::python {
 namespace {
@@ -37,7 +37,7 @@ nb::dict to_dict(Filtered found) {
 
 }  // namespace
 
-void bind_hmm(nb::module_& module) {
+void bind_hmdt(nb::module_& module) {
   const auto define = [&](const char* name, auto function) {
     module.def(name, function, nb::arg("begin").noconvert(), nb::arg("log_transition").noconvert(), nb::arg("log_evidence").noconvert(),
                nb::arg("outcome").noconvert(), nb::arg("threads") = 1);

@@ -1,6 +1,6 @@
 #include "baytree/cart/leaf/categorical.hpp"
 #include "baytree/cart/leaf/gaussian.hpp"
-#include "chain.hpp"
+#include "cart/chain.hpp"
 
 namespace baytree::python {
 namespace {
@@ -36,37 +36,6 @@ void bind_chain(nb::module_& module, const char* name) {
 }  // namespace
 
 void bind_cart(nb::module_& module) {
-  nb::class_<Tempering>(module, "Tempering")
-      .def(
-          "__init__",
-          [](Tempering* self, Ladder ladder, std::uint64_t swap_every, bool any_pair, bool adapts, bool wrong) {
-            new (self) Tempering{std::move(ladder), swap_every, any_pair, adapts, wrong};
-          },
-          nb::arg("ladder"), nb::arg("swap_every"), nb::arg("any_pair"), nb::arg("adapts"), nb::arg("wrong"));
-  nb::class_<TemperingPosition>(module, "TemperingPosition")
-      .def(nb::init<>())
-      .def_rw("iterations", &TemperingPosition::iterations)
-      .def_rw("phases", &TemperingPosition::phases)
-      .def_rw("stream", &TemperingPosition::stream)
-      .def_rw("stored_trees", &TemperingPosition::stored_trees)
-      .def_rw("stored", &TemperingPosition::stored)
-      .def_rw("ladder", &TemperingPosition::ladder)
-      .def_rw("walker", &TemperingPosition::walker)
-      .def_rw("heading", &TemperingPosition::heading)
-      .def_rw("tried", &TemperingPosition::tried)
-      .def_rw("accepted", &TemperingPosition::accepted)
-      .def_rw("round_trips", &TemperingPosition::round_trips)
-      .def_rw("round_phases", &TemperingPosition::round_phases)
-      .def_rw("round_length", &TemperingPosition::round_length)
-      .def_rw("rejection", &TemperingPosition::rejection)
-      .def_rw("log_likelihood", &TemperingPosition::log_likelihood);
-  nb::class_<GrowTree>(module, "GrowTree")
-      .def(
-          "__init__",
-          [](GrowTree* self, double alpha, double beta, Row min_leaf, bool by_column, const Knowledge& knowledge, std::vector<std::vector<double>> cuts) {
-            new (self) GrowTree{alpha, beta, min_leaf, by_column, knowledge, std::move(cuts)};
-          },
-          nb::arg("alpha"), nb::arg("beta"), nb::arg("min_leaf"), nb::arg("by_column"), nb::arg("knowledge"), nb::arg("cuts"));
   nb::enum_<Proposal>(module, "Proposal")
       .value("uc", Proposal::uc)
       .value("q0", Proposal::q0)
@@ -97,17 +66,6 @@ void bind_cart(nb::module_& module) {
           },
           nb::arg("response").noconvert(), nb::arg("weight").noconvert(), nb::arg("mean"), nb::arg("kappa"), nb::arg("nu"), nb::arg("scale"),
           nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>());
-  module.def(
-      "grow_trees",
-      [](const BoundDesign& design, GrowTree prior, std::uint64_t n, std::uint64_t seed) {
-        Grower grower(design.design, prior);
-        Stream stream(seed, Role::chain, 0);
-        return forest_to_dict([&] {
-          nb::gil_scoped_release release;
-          return grow_trees(grower, n, stream);
-        }());
-      },
-      nb::arg("design"), nb::arg("prior"), nb::arg("n"), nb::arg("seed"));
   bind_chain<cart::CategoricalLeaf>(module, "CategoricalChain");
   bind_chain<cart::GaussianLeaf>(module, "GaussianChain");
 }

@@ -4,9 +4,9 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include "base/bindings.hpp"
+#include "base/tempering.hpp"
 #include "baytree/cart/chain.hpp"
-#include "bindings.hpp"
-#include "tempered.hpp"
 
 namespace baytree::python {
 

@@ -2,8 +2,8 @@
 
 #include <nanobind/stl/vector.h>
 
+#include "base/bindings.hpp"
 #include "baytree/mcmc/tempering.hpp"
-#include "bindings.hpp"
 
 namespace baytree::python {
 

@@ -3,8 +3,8 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include "base/bindings.hpp"
 #include "baytree/knowledge/restrictions.hpp"
-#include "bindings.hpp"
 
 namespace baytree::python {
 namespace {
