@@ -12,7 +12,9 @@
 NB_MODULE(_core, module) {
   using namespace baytree;
   using namespace baytree::python;
-  module.doc() = "The native core: chains over trees, over subsets of columns and over mixtures of experts, prediction with many trees, hidden Markov chains.";
+  module.doc() =
+      "The native core: chains over trees, over subsets of columns and over mixtures of experts, prediction with many "
+      "trees, hidden Markov chains.";
 
   // baytree.errors defines the exception; it is looked up when thrown, so that the core can be imported first.
   nb::register_exception_translator([](const std::exception_ptr& pointer, void*) {

@@ -18,7 +18,8 @@ nb::dict draws_to_dict(Draws draws, const Chain& chain) {
   out["value"] = to_numpy(std::move(draws.mean.value));
   if (chain.soft()) out["bandwidth"] = to_numpy(std::move(draws.mean.bandwidth));
   if (chain.has_variance()) {
-    for (const auto& [name, array] : forest_to_dict(std::move(draws.variance.forest))) out[nb::str("variance_") + name] = array;
+    for (const auto& [name, array] : forest_to_dict(std::move(draws.variance.forest)))
+      out[nb::str("variance_") + name] = array;
     out["variance_tree"] = to_numpy(std::move(draws.variance.tree));
     out["variance_value"] = to_numpy(std::move(draws.variance.value));
   }
@@ -42,14 +43,16 @@ void bind_sum_chain(nb::module_& module) {
       .value("subtree", Move::subtree);
   nb::class_<MoveShare>(module, "MoveShare")
       .def(
-          "__init__", [](MoveShare* self, Move move, double number, bool wrong) { new (self) MoveShare{move, number, wrong}; }, nb::arg("move"),
-          nb::arg("number"), nb::arg("wrong"));
+          "__init__",
+          [](MoveShare* self, Move move, double number, bool wrong) { new (self) MoveShare{move, number, wrong}; },
+          nb::arg("move"), nb::arg("number"), nb::arg("wrong"));
 
   nb::class_<Model>(module, "SumModel")
       .def(
           "__init__",
-          [](Model* self, GrowTree prior, std::size_t trees, double bandwidth, double leaf_sd, bool learns_leaf_sd, std::vector<MoveShare> moves, double nu,
-             double lambda, std::size_t variance_trees, double power, std::uint32_t grow_sweeps, bool sparse, double unit) {
+          [](Model* self, GrowTree prior, std::size_t trees, double bandwidth, double leaf_sd, bool learns_leaf_sd,
+             std::vector<MoveShare> moves, double nu, double lambda, std::size_t variance_trees, double power,
+             std::uint32_t grow_sweeps, bool sparse, double unit) {
             new (self) Model{{std::move(prior), trees, bandwidth},
                              leaf_sd,
                              learns_leaf_sd,
@@ -61,23 +64,29 @@ void bind_sum_chain(nb::module_& module) {
                              sparse,
                              unit};
           },
-          nb::arg("prior"), nb::arg("trees"), nb::arg("bandwidth"), nb::arg("leaf_sd"), nb::arg("learns_leaf_sd"), nb::arg("moves"), nb::arg("nu"),
-          nb::arg("scale"), nb::arg("variance_trees"), nb::arg("power"), nb::arg("grow_sweeps"), nb::arg("sparse"), nb::arg("unit"));
+          nb::arg("prior"), nb::arg("trees"), nb::arg("bandwidth"), nb::arg("leaf_sd"), nb::arg("learns_leaf_sd"),
+          nb::arg("moves"), nb::arg("nu"), nb::arg("scale"), nb::arg("variance_trees"), nb::arg("power"),
+          nb::arg("grow_sweeps"), nb::arg("sparse"), nb::arg("unit"));
 
   nb::class_<Response>(module, "SumResponse")
       .def_static(
           "of_numbers",
-          [](const Array<double>& numbers, const Array<double>& weight) { return Response{.numbers = span_of(numbers), .weight = span_of(weight)}; },
+          [](const Array<double>& numbers, const Array<double>& weight) {
+            return Response{.numbers = span_of(numbers), .weight = span_of(weight)};
+          },
           nb::arg("numbers").noconvert(), nb::arg("weight").noconvert(), nb::keep_alive<0, 1>(), nb::keep_alive<0, 2>())
       .def_static(
           "of_classes",
-          [](const Array<std::int32_t>& classes, std::uint32_t n_classes, const Array<double>& weight, std::vector<double> centre,
-             const Array<double>& offset) {
-            return Response{
-                .classes = span_of(classes), .n_classes = n_classes, .weight = span_of(weight), .centre = std::move(centre), .offset = span_of(offset)};
+          [](const Array<std::int32_t>& classes, std::uint32_t n_classes, const Array<double>& weight,
+             std::vector<double> centre, const Array<double>& offset) {
+            return Response{.classes = span_of(classes),
+                            .n_classes = n_classes,
+                            .weight = span_of(weight),
+                            .centre = std::move(centre),
+                            .offset = span_of(offset)};
           },
-          nb::arg("classes").noconvert(), nb::arg("n_classes"), nb::arg("weight").noconvert(), nb::arg("centre"), nb::arg("offset").noconvert(),
-          nb::keep_alive<0, 1>(), nb::keep_alive<0, 3>(), nb::keep_alive<0, 5>());
+          nb::arg("classes").noconvert(), nb::arg("n_classes"), nb::arg("weight").noconvert(), nb::arg("centre"),
+          nb::arg("offset").noconvert(), nb::keep_alive<0, 1>(), nb::keep_alive<0, 3>(), nb::keep_alive<0, 5>());
 
   nb::class_<Position>(module, "SumPosition")
       .def(nb::init<>())
@@ -107,18 +116,24 @@ void bind_sum_chain(nb::module_& module) {
   nb::class_<TreeProgram>(module, "TreeProgram")
       .def(
           "__init__",
-          [](TreeProgram* self, Vocabulary vocabulary, const slp::Prepared& program, slp::Semantics semantics, slp::Limits limits,
-             std::vector<slp::KernelComponent> kernels) { new (self) TreeProgram{std::move(vocabulary), program, semantics, limits, std::move(kernels)}; },
-          nb::arg("vocabulary"), nb::arg("program"), nb::arg("semantics"), nb::arg("limits"), nb::arg("kernels"), nb::keep_alive<1, 3>());
+          [](TreeProgram* self, Vocabulary vocabulary, const slp::Prepared& program, slp::Semantics semantics,
+             slp::Limits limits, std::vector<slp::KernelComponent> kernels) {
+            new (self) TreeProgram{std::move(vocabulary), program, semantics, limits, std::move(kernels)};
+          },
+          nb::arg("vocabulary"), nb::arg("program"), nb::arg("semantics"), nb::arg("limits"), nb::arg("kernels"),
+          nb::keep_alive<1, 3>());
 
   const auto released = nb::call_guard<nb::gil_scoped_release>();
   nb::class_<Chain>(module, "SumChain")
       .def(
           "__init__",
-          [](Chain* self, const BoundDesign& design, const Response& response, const Model& model, std::uint64_t seed, std::uint32_t number, Simd simd,
-             const TreeProgram* program) { new (self) Chain(design.design, response, model, Stream(seed, Role::chain, number), best_simd(simd), program); },
-          nb::arg("design"), nb::arg("response"), nb::arg("model"), nb::arg("seed"), nb::arg("number"), nb::arg("simd"), nb::arg("program").none(),
-          nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>())
+          [](Chain* self, const BoundDesign& design, const Response& response, const Model& model, std::uint64_t seed,
+             std::uint32_t number, Simd simd, const TreeProgram* program) {
+            new (self)
+                Chain(design.design, response, model, Stream(seed, Role::chain, number), best_simd(simd), program);
+          },
+          nb::arg("design"), nb::arg("response"), nb::arg("model"), nb::arg("seed"), nb::arg("number"), nb::arg("simd"),
+          nb::arg("program").none(), nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>())
       .def("warm_up", &Chain::warm_up, nb::arg("iterations"), nb::arg("threads"), released)
       .def("end_warm_up", &Chain::end_warm_up)
       .def("advance", &Chain::advance, nb::arg("iterations"), nb::arg("threads") = 1, released)
@@ -138,7 +153,8 @@ void bind_sum_chain(nb::module_& module) {
       .def("position", &Chain::position)
       .def(
           "restore",
-          [](Chain& self, const nb::dict& forest, const Array<float>& values, const Array<float>& bandwidths, const Position& position) {
+          [](Chain& self, const nb::dict& forest, const Array<float>& values, const Array<float>& bandwidths,
+             const Position& position) {
             self.restore(forest_view(forest), span_of(values), span_of(bandwidths), position);
           },
           nb::arg("forest"), nb::arg("values").noconvert(), nb::arg("bandwidths").noconvert(), nb::arg("position"));

@@ -13,10 +13,12 @@ namespace {
 
 /// Draws of sums and the arrays they lie in.
 struct BoundSumDraws {
-  BoundSumDraws(const Array<std::int32_t>& trees, const Array<float>& leaf_values, const std::optional<Array<float>>& widths, std::size_t outputs)
+  BoundSumDraws(const Array<std::int32_t>& trees, const Array<float>& leaf_values,
+                const std::optional<Array<float>>& widths, std::size_t outputs)
       : tree_index(trees), values(leaf_values), bandwidths(widths) {
     if (tree_index.ndim() != 2) throw InputError("tree_index: give a row of trees for each draw");
-    draws = {span_of(tree_index), tree_index.shape(1), outputs, span_of(values), bandwidths ? span_of(*bandwidths) : std::span<const float>()};
+    draws = {span_of(tree_index), tree_index.shape(1), outputs, span_of(values),
+             bandwidths ? span_of(*bandwidths) : std::span<const float>()};
   }
 
   Array<std::int32_t> tree_index;
@@ -27,7 +29,8 @@ struct BoundSumDraws {
 
 /// Checks the arguments, makes room for `per_row()` numbers a row and lets `fill` write them.
 template <class T, class PerRow, class Fill>
-nb::object predicted(const bart::Predictor& predictor, const Array<std::uint32_t>& codes, const bart::StoredDraws& draws, PerRow per_row, Fill fill) {
+nb::object predicted(const bart::Predictor& predictor, const Array<std::uint32_t>& codes,
+                     const bart::StoredDraws& draws, PerRow per_row, Fill fill) {
   if (codes.ndim() != 2) throw InputError("codes: give a row of codes for each row of the table");
   const std::size_t rows = codes.shape(0);
   std::vector<T> out;
@@ -36,7 +39,8 @@ nb::object predicted(const bart::Predictor& predictor, const Array<std::uint32_t
     predictor.check(draws, span_of(codes), rows);
     const std::size_t numbers = per_row();
     if (numbers > 0 && rows > out.max_size() / numbers)
-      throw InputError("predict: " + std::to_string(rows) + " rows times " + std::to_string(numbers) + " numbers are too many; take fewer rows at once");
+      throw InputError("predict: " + std::to_string(rows) + " rows times " + std::to_string(numbers) +
+                       " numbers are too many; take fewer rows at once");
     out.resize(rows * numbers);
     fill(rows, std::span<T>(out));
   }
@@ -57,11 +61,13 @@ void bind_sum_predictor(nb::module_& module) {
         }
         return to_numpy(std::move(out));
       },
-      nb::arg("means").noconvert(), "The probability of each of several normal variables of variance 1 to be the largest, row by row.");
+      nb::arg("means").noconvert(),
+      "The probability of each of several normal variables of variance 1 to be the largest, row by row.");
 
   nb::class_<BoundSumDraws>(module, "SumDraws")
-      .def(nb::init<const Array<std::int32_t>&, const Array<float>&, const std::optional<Array<float>>&, std::size_t>(), nb::arg("tree_index").noconvert(),
-           nb::arg("values").noconvert(), nb::arg("bandwidths").noconvert().none() = nb::none(), nb::arg("outputs") = 1);
+      .def(nb::init<const Array<std::int32_t>&, const Array<float>&, const std::optional<Array<float>>&, std::size_t>(),
+           nb::arg("tree_index").noconvert(), nb::arg("values").noconvert(),
+           nb::arg("bandwidths").noconvert().none() = nb::none(), nb::arg("outputs") = 1);
 
   nb::class_<bart::Predictor>(module, "SumPredictor")
       .def(
@@ -76,7 +82,8 @@ void bind_sum_predictor(nb::module_& module) {
           [](const bart::Predictor& self, const Array<std::uint32_t>& codes, const BoundSumDraws& bound) {
             const bart::StoredDraws& draws = bound.draws;
             return predicted<float>(
-                self, codes, draws, [&] { return draws.sums(); }, [&](std::size_t rows, std::span<float> out) { self.sums(draws, span_of(codes), rows, out); });
+                self, codes, draws, [&] { return draws.sums(); },
+                [&](std::size_t rows, std::span<float> out) { self.sums(draws, span_of(codes), rows, out); });
           },
           nb::arg("codes").noconvert(), nb::arg("draws"))
       .def(

@@ -11,7 +11,8 @@ namespace nb = nanobind;
 
 namespace baytree::python {
 
-/// A contiguous array in, of any number of axes. Take it without conversion: a converted copy would not live as long as the views into it.
+/// A contiguous array in, of any number of axes. Take it without conversion: a converted copy would not live as long as
+/// the views into it.
 template <class T>
 using Array = nb::ndarray<const T, nb::c_contig, nb::device::cpu>;
 

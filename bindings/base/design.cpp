@@ -13,8 +13,10 @@ namespace baytree::python {
 namespace {
 
 /// codes is None for a design that only describes columns (for prediction).
-void add_column(BoundDesign& bound, const nb::object& codes, bool categorical, std::uint32_t observed, bool has_missing) {
-  if (categorical && observed > max_levels) throw InputError("a categorical column has at most " + std::to_string(max_levels) + " levels");
+void add_column(BoundDesign& bound, const nb::object& codes, bool categorical, std::uint32_t observed,
+                bool has_missing) {
+  if (categorical && observed > max_levels)
+    throw InputError("a categorical column has at most " + std::to_string(max_levels) + " levels");
   Column column{.categorical = categorical, .observed = observed, .has_missing = has_missing};
   Array<std::uint8_t> narrow;
   Array<std::uint16_t> wide;
@@ -33,14 +35,20 @@ void add_column(BoundDesign& bound, const nb::object& codes, bool categorical, s
 void bind_design(nb::module_& module) {
   nb::class_<BoundDesign>(module, "Design")
       .def(
-          "__init__", [](BoundDesign* self, Row rows) { new (self) BoundDesign{.design = {.columns = {}, .rows = rows}, .owners = {}}; }, nb::arg("rows"))
-      .def("add_column", &add_column, nb::arg("codes").none(), nb::arg("categorical"), nb::arg("observed"), nb::arg("has_missing"))
+          "__init__",
+          [](BoundDesign* self, Row rows) {
+            new (self) BoundDesign{.design = {.columns = {}, .rows = rows}, .owners = {}};
+          },
+          nb::arg("rows"))
+      .def("add_column", &add_column, nb::arg("codes").none(), nb::arg("categorical"), nb::arg("observed"),
+           nb::arg("has_missing"))
       .def("validate", [](const BoundDesign& self) { validate(self.design); });
 
   nb::class_<Vocabulary>(module, "Vocabulary")
       .def(
           "__init__",
-          [](Vocabulary* self, std::vector<std::string> names, std::vector<std::vector<double>> cuts, std::vector<std::vector<std::string>> levels) {
+          [](Vocabulary* self, std::vector<std::string> names, std::vector<std::vector<double>> cuts,
+             std::vector<std::vector<std::string>> levels) {
             new (self) Vocabulary{std::move(names), std::move(cuts), std::move(levels)};
           },
           nb::arg("names"), nb::arg("cuts"), nb::arg("levels"));

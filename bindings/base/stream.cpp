@@ -12,8 +12,11 @@ void bind_stream(nb::module_& module) {
   module.def("philox", &philox, nb::arg("counter"), nb::arg("key"), "One block of Philox4x32-10.");
   nb::class_<Stream>(module, "Stream")
       .def(
-          "__init__", [](Stream* self, std::uint64_t seed, std::uint32_t replica) { new (self) Stream(seed, Role::chain, replica); }, nb::arg("seed"),
-          nb::arg("replica"))
+          "__init__",
+          [](Stream* self, std::uint64_t seed, std::uint32_t replica) {
+            new (self) Stream(seed, Role::chain, replica);
+          },
+          nb::arg("seed"), nb::arg("replica"))
       .def("next32", &Stream::next32)
       .def("uniform", &Stream::uniform)
       .def("below",

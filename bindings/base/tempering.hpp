@@ -19,15 +19,19 @@ void bind_tempered_steps(nb::class_<Bound>& bound) {
       .def_prop_ro("log_likelihood", [](Bound& self) { return self.cold().log_likelihood(); })
       .def_prop_ro("log_prior", [](Bound& self) { return self.cold().log_prior(); })
       .def("position", &Bound::position)
-      .def("restore_position", [](Bound& self, const TemperingPosition& position) { self.restore(position); }, nb::arg("position"));
+      .def(
+          "restore_position", [](Bound& self, const TemperingPosition& position) { self.restore(position); },
+          nb::arg("position"));
 }
 
 /// Where each rung is, of chains whose position is one record, and the way back.
 template <class Bound>
 void bind_rung_positions(nb::class_<Bound>& bound) {
   using Position = decltype(std::declval<Bound&>().rung(0).position());
-  bound.def(
-           "rung_position", [](Bound& self, std::size_t rung) { return self.rung(rung).position(); }, nb::arg("rung") = 0)
+  bound
+      .def(
+          "rung_position", [](Bound& self, std::size_t rung) { return self.rung(rung).position(); },
+          nb::arg("rung") = 0)
       .def(
           "restore_rung",
           [](Bound& self, std::size_t rung, const Position& position) {

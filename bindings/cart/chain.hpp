@@ -32,7 +32,10 @@ void bind_chain_steps(nb::class_<Bound> bound) {
       .def(
           "values", [](Bound& self, std::size_t rung) { return self.rung(rung).values(); }, nb::arg("rung") = 0)
       .def(
-          "restore_values", [](Bound& self, std::vector<double> values, std::size_t rung) { self.rung(rung).restore_values(std::move(values)); },
+          "restore_values",
+          [](Bound& self, std::vector<double> values, std::size_t rung) {
+            self.rung(rung).restore_values(std::move(values));
+          },
           nb::arg("values"), nb::arg("rung") = 0)
       .def(
           "tree",
@@ -51,7 +54,8 @@ void bind_chain_steps(nb::class_<Bound> bound) {
           nb::arg("rung"))
       .def(
           "restore_rung",
-          [](Bound& self, std::size_t rung, std::uint64_t stream, std::vector<std::uint64_t> turns, std::vector<std::uint64_t> accepted) {
+          [](Bound& self, std::size_t rung, std::uint64_t stream, std::vector<std::uint64_t> turns,
+             std::vector<std::uint64_t> accepted) {
             self.rung(rung).restore(cart::Position{stream, std::move(turns), std::move(accepted)});
           },
           nb::arg("rung"), nb::arg("stream"), nb::arg("turns"), nb::arg("accepted"));

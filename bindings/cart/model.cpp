@@ -12,16 +12,18 @@ void bind_chain(nb::module_& module, const char* name) {
   nb::class_<Bound>(module, name)
       .def(
           "__init__",
-          [](Bound* self, const BoundDesign& design, const Leaf& leaf, GrowTree prior, std::vector<Component> components, double power,
-             const Tempering& tempering, std::uint64_t seed, std::uint32_t number) {
+          [](Bound* self, const BoundDesign& design, const Leaf& leaf, GrowTree prior,
+             std::vector<Component> components, double power, const Tempering& tempering, std::uint64_t seed,
+             std::uint32_t number) {
             const Monotone monotone{prior.knowledge.monotone, power == 0.0};
             const auto make = [&](Stream stream) {
-              return std::make_unique<cart::Chain<Leaf>>(design.design, leaf, prior, Mixture(components), power, stream, monotone);
+              return std::make_unique<cart::Chain<Leaf>>(design.design, leaf, prior, Mixture(components), power, stream,
+                                                         monotone);
             };
             new (self) Bound(tempering, make, seed, number);
           },
-          nb::arg("design"), nb::arg("leaf"), nb::arg("prior"), nb::arg("proposal"), nb::arg("power"), nb::arg("tempering"), nb::arg("seed"), nb::arg("number"),
-          nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>())
+          nb::arg("design"), nb::arg("leaf"), nb::arg("prior"), nb::arg("proposal"), nb::arg("power"),
+          nb::arg("tempering"), nb::arg("seed"), nb::arg("number"), nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>())
       .def(
           "restore_tree",
           [](Bound& self, const nb::dict& forest, std::size_t rung) {
@@ -43,29 +45,37 @@ void bind_cart(nb::module_& module) {
       .value("birth_death", Proposal::birth_death)
       .value("change", Proposal::change)
       .value("swap", Proposal::swap);
-  nb::enum_<Fault>(module, "Fault").value("none", Fault::none).value("ratio", Fault::ratio).value("stale", Fault::stale).value("unordered", Fault::unordered);
+  nb::enum_<Fault>(module, "Fault")
+      .value("none", Fault::none)
+      .value("ratio", Fault::ratio)
+      .value("stale", Fault::stale)
+      .value("unordered", Fault::unordered);
   nb::class_<Component>(module, "Component")
       .def(
           "__init__",
-          [](Component* self, Proposal proposal, double weight, std::uint64_t last, Fault fault) { new (self) Component{proposal, weight, last, fault}; },
+          [](Component* self, Proposal proposal, double weight, std::uint64_t last, Fault fault) {
+            new (self) Component{proposal, weight, last, fault};
+          },
           nb::arg("proposal"), nb::arg("weight"), nb::arg("last"), nb::arg("fault"));
 
   nb::class_<cart::CategoricalLeaf>(module, "CategoricalLeaf")
       .def(
           "__init__",
-          [](cart::CategoricalLeaf* self, const Array<std::int32_t>& response, const Array<double>& weight, std::uint32_t classes, double concentration) {
+          [](cart::CategoricalLeaf* self, const Array<std::int32_t>& response, const Array<double>& weight,
+             std::uint32_t classes, double concentration) {
             new (self) cart::CategoricalLeaf(span_of(response), span_of(weight), classes, concentration);
           },
-          nb::arg("response").noconvert(), nb::arg("weight").noconvert(), nb::arg("classes"), nb::arg("concentration"), nb::keep_alive<1, 2>(),
-          nb::keep_alive<1, 3>());
+          nb::arg("response").noconvert(), nb::arg("weight").noconvert(), nb::arg("classes"), nb::arg("concentration"),
+          nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>());
   nb::class_<cart::GaussianLeaf>(module, "GaussianLeaf")
       .def(
           "__init__",
-          [](cart::GaussianLeaf* self, const Array<double>& response, const Array<double>& weight, double mean, double kappa, double nu, double scale) {
+          [](cart::GaussianLeaf* self, const Array<double>& response, const Array<double>& weight, double mean,
+             double kappa, double nu, double scale) {
             new (self) cart::GaussianLeaf(span_of(response), span_of(weight), {mean, kappa, nu, scale});
           },
-          nb::arg("response").noconvert(), nb::arg("weight").noconvert(), nb::arg("mean"), nb::arg("kappa"), nb::arg("nu"), nb::arg("scale"),
-          nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>());
+          nb::arg("response").noconvert(), nb::arg("weight").noconvert(), nb::arg("mean"), nb::arg("kappa"),
+          nb::arg("nu"), nb::arg("scale"), nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>());
   bind_chain<cart::CategoricalLeaf>(module, "CategoricalChain");
   bind_chain<cart::GaussianLeaf>(module, "GaussianChain");
 }

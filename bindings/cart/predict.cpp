@@ -15,16 +15,21 @@ nb::dict forest_to_dict(Forest forest) {
 }
 
 ForestView forest_view(const nb::dict& arrays) {
-  return {span_of(nb::cast<Array<std::int32_t>>(arrays["feature"], false)), span_of(nb::cast<Array<std::uint32_t>>(arrays["cut"], false)),
-          span_of(nb::cast<Array<std::uint64_t>>(arrays["subset"], false)), span_of(nb::cast<Array<std::uint8_t>>(arrays["missing_left"], false)),
-          span_of(nb::cast<Array<std::uint32_t>>(arrays["rows"], false)),   span_of(nb::cast<Array<std::uint64_t>>(arrays["begin"], false))};
+  return {span_of(nb::cast<Array<std::int32_t>>(arrays["feature"], false)),
+          span_of(nb::cast<Array<std::uint32_t>>(arrays["cut"], false)),
+          span_of(nb::cast<Array<std::uint64_t>>(arrays["subset"], false)),
+          span_of(nb::cast<Array<std::uint8_t>>(arrays["missing_left"], false)),
+          span_of(nb::cast<Array<std::uint32_t>>(arrays["rows"], false)),
+          span_of(nb::cast<Array<std::uint64_t>>(arrays["begin"], false))};
 }
 
 void bind_predictor(nb::module_& module) {
   nb::class_<Predictor>(module, "Predictor")
       .def(
           "__init__",
-          [](Predictor* self, const BoundDesign& columns, const nb::dict& forest) { new (self) Predictor(forest_view(forest), columns.design.columns); },
+          [](Predictor* self, const BoundDesign& columns, const nb::dict& forest) {
+            new (self) Predictor(forest_view(forest), columns.design.columns);
+          },
           nb::arg("columns"), nb::arg("forest"))
       .def_prop_ro("trees", &Predictor::trees)
       .def_prop_ro("leaves", &Predictor::leaves)
@@ -42,7 +47,8 @@ void bind_predictor(nb::module_& module) {
           nb::arg("codes").noconvert())
       .def(
           "accumulate",
-          [](const Predictor& self, const Array<std::uint32_t>& codes, std::size_t first, const Array<double>& weight, const Array<double>& values) {
+          [](const Predictor& self, const Array<std::uint32_t>& codes, std::size_t first, const Array<double>& weight,
+             const Array<double>& values) {
             const std::size_t rows = codes.shape(0), width = values.shape(1);
             std::vector<double> out(rows * width, 0.0);
             {

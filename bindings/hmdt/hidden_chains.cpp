@@ -12,8 +12,10 @@ using Outcome = Array<std::uint32_t>;
 
 /// A function of hidden chains, called with the GIL released.
 template <class F>
-auto of_chains(const F& f, const Begin& begin, const Numbers& log_transition, const Numbers& log_evidence, const Outcome& outcome, unsigned threads) {
-  if (log_transition.ndim() != 4 || log_evidence.ndim() != 2) throw nb::type_error("transitions have four axes, and evidence two");
+auto of_chains(const F& f, const Begin& begin, const Numbers& log_transition, const Numbers& log_evidence,
+               const Outcome& outcome, unsigned threads) {
+  if (log_transition.ndim() != 4 || log_evidence.ndim() != 2)
+    throw nb::type_error("transitions have four axes, and evidence two");
   const HiddenChains chains{.nodes = log_transition.shape(1),
                             .branching = log_transition.shape(3),
                             .outcomes = log_evidence.shape(1),
@@ -39,13 +41,15 @@ nb::dict to_dict(Filtered found) {
 
 void bind_hmdt(nb::module_& module) {
   const auto define = [&](const char* name, auto function) {
-    module.def(name, function, nb::arg("begin").noconvert(), nb::arg("log_transition").noconvert(), nb::arg("log_evidence").noconvert(),
-               nb::arg("outcome").noconvert(), nb::arg("threads") = 1);
+    module.def(name, function, nb::arg("begin").noconvert(), nb::arg("log_transition").noconvert(),
+               nb::arg("log_evidence").noconvert(), nb::arg("outcome").noconvert(), nb::arg("threads") = 1);
   };
-  define("hmm_filter", [](const Begin& begin, const Numbers& log_transition, const Numbers& log_evidence, const Outcome& outcome, unsigned threads) {
+  define("hmm_filter", [](const Begin& begin, const Numbers& log_transition, const Numbers& log_evidence,
+                          const Outcome& outcome, unsigned threads) {
     return to_dict(of_chains(&filter, begin, log_transition, log_evidence, outcome, threads));
   });
-  define("hmm_smooth", [](const Begin& begin, const Numbers& log_transition, const Numbers& log_evidence, const Outcome& outcome, unsigned threads) {
+  define("hmm_smooth", [](const Begin& begin, const Numbers& log_transition, const Numbers& log_evidence,
+                          const Outcome& outcome, unsigned threads) {
     Smoothed found = of_chains(&smooth, begin, log_transition, log_evidence, outcome, threads);
     nb::dict out;
     out["log_likelihood"] = to_numpy(std::move(found.log_likelihood));
@@ -53,7 +57,8 @@ void bind_hmdt(nb::module_& module) {
     out["pair"] = to_numpy(std::move(found.pair));
     return out;
   });
-  define("hmm_best_path", [](const Begin& begin, const Numbers& log_transition, const Numbers& log_evidence, const Outcome& outcome, unsigned threads) {
+  define("hmm_best_path", [](const Begin& begin, const Numbers& log_transition, const Numbers& log_evidence,
+                             const Outcome& outcome, unsigned threads) {
     DecisionPath found = of_chains(&best_path, begin, log_transition, log_evidence, outcome, threads);
     nb::dict out;
     out["decision"] = to_numpy(std::move(found.decision));
@@ -75,7 +80,8 @@ void bind_hmdt(nb::module_& module) {
         };
         return to_dict(project_released());
       },
-      nb::arg("begin").noconvert(), nb::arg("log_transition").noconvert(), nb::arg("log_evidence").noconvert(), nb::arg("threads") = 1);
+      nb::arg("begin").noconvert(), nb::arg("log_transition").noconvert(), nb::arg("log_evidence").noconvert(),
+      nb::arg("threads") = 1);
 }
 
 }  // namespace baytree::python

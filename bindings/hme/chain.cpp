@@ -9,8 +9,11 @@
 namespace baytree::python {
 namespace {
 
-hme::Parameters parameters_of(const Array<double>& gates, const Array<double>& coefficients, const Array<double>& variance) {
-  const auto copied = [](const Array<double>& array) { return std::vector<double>(array.data(), array.data() + array.size()); };
+hme::Parameters parameters_of(const Array<double>& gates, const Array<double>& coefficients,
+                              const Array<double>& variance) {
+  const auto copied = [](const Array<double>& array) {
+    return std::vector<double>(array.data(), array.data() + array.size());
+  };
   return {copied(gates), copied(coefficients), copied(variance)};
 }
 
@@ -18,8 +21,12 @@ hme::Parameters parameters_of(const Array<double>& gates, const Array<double>& c
 
 void bind_hme(nb::module_& module) {
   using hme::ExpertKind, hme::Wrong;
-  module.def("polya_gamma", &hme::polya_gamma, nb::arg("tilt"), nb::arg("stream"), "A Pólya–Gamma variable of shape 1.");
-  nb::enum_<ExpertKind>(module, "ExpertKind").value("linear", ExpertKind::linear).value("constant", ExpertKind::constant).value("classes", ExpertKind::classes);
+  module.def("polya_gamma", &hme::polya_gamma, nb::arg("tilt"), nb::arg("stream"),
+             "A Pólya–Gamma variable of shape 1.");
+  nb::enum_<ExpertKind>(module, "ExpertKind")
+      .value("linear", ExpertKind::linear)
+      .value("constant", ExpertKind::constant)
+      .value("classes", ExpertKind::classes);
   nb::enum_<Wrong>(module, "HMEWrong")
       .value("nothing", Wrong::nothing)
       .value("tilt", Wrong::tilt)
@@ -31,9 +38,11 @@ void bind_hme(nb::module_& module) {
   nb::class_<hme::Problem>(module, "HMEProblem")
       .def(
           "__init__",
-          [](hme::Problem* self, const Array<double>& inputs, const Array<double>& outputs, std::size_t depth, std::size_t branching, ExpertKind experts,
-             double gate_sd, double sd, double nu, std::vector<double> lambda) {
-            if (inputs.ndim() != 2 || outputs.ndim() != 2) throw InputError("inputs and outputs: give a row of numbers for each row");
+          [](hme::Problem* self, const Array<double>& inputs, const Array<double>& outputs, std::size_t depth,
+             std::size_t branching, ExpertKind experts, double gate_sd, double sd, double nu,
+             std::vector<double> lambda) {
+            if (inputs.ndim() != 2 || outputs.ndim() != 2)
+              throw InputError("inputs and outputs: give a row of numbers for each row");
             hme::Problem problem{.inputs = span_of(inputs),
                                  .outputs = span_of(outputs),
                                  .columns = inputs.shape(1),
@@ -48,8 +57,9 @@ void bind_hme(nb::module_& module) {
             problem.prepare();
             new (self) hme::Problem(std::move(problem));
           },
-          nb::arg("inputs").noconvert(), nb::arg("outputs").noconvert(), nb::arg("depth"), nb::arg("branching"), nb::arg("experts"), nb::arg("gate_sd"),
-          nb::arg("sd"), nb::arg("nu"), nb::arg("scale"), nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>());
+          nb::arg("inputs").noconvert(), nb::arg("outputs").noconvert(), nb::arg("depth"), nb::arg("branching"),
+          nb::arg("experts"), nb::arg("gate_sd"), nb::arg("sd"), nb::arg("nu"), nb::arg("scale"),
+          nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>());
 
   nb::class_<hme::Position>(module, "HMEPosition")
       .def(nb::init<>())
@@ -61,7 +71,9 @@ void bind_hme(nb::module_& module) {
           [](hme::Position& self, std::vector<double> gates) { self.parameters.gates = std::move(gates); })
       .def_prop_rw(
           "coefficients", [](const hme::Position& self) { return self.parameters.coefficients; },
-          [](hme::Position& self, std::vector<double> coefficients) { self.parameters.coefficients = std::move(coefficients); })
+          [](hme::Position& self, std::vector<double> coefficients) {
+            self.parameters.coefficients = std::move(coefficients);
+          })
       .def_prop_rw(
           "variance", [](const hme::Position& self) { return self.parameters.variance; },
           [](hme::Position& self, std::vector<double> variance) { self.parameters.variance = std::move(variance); });
@@ -71,18 +83,23 @@ void bind_hme(nb::module_& module) {
   bound
       .def(
           "__init__",
-          [](Bound* self, const hme::Problem& problem, double power, const Tempering& tempering, std::uint64_t seed, std::uint32_t number, Wrong wrong) {
-            const auto make = [&](Stream stream) { return std::make_unique<hme::Chain>(problem, power, stream, wrong); };
+          [](Bound* self, const hme::Problem& problem, double power, const Tempering& tempering, std::uint64_t seed,
+             std::uint32_t number, Wrong wrong) {
+            const auto make = [&](Stream stream) {
+              return std::make_unique<hme::Chain>(problem, power, stream, wrong);
+            };
             new (self) Bound(tempering, make, seed, number);
           },
-          nb::arg("problem"), nb::arg("power"), nb::arg("tempering"), nb::arg("seed"), nb::arg("number"), nb::arg("wrong") = Wrong::nothing,
-          nb::keep_alive<1, 2>())
+          nb::arg("problem"), nb::arg("power"), nb::arg("tempering"), nb::arg("seed"), nb::arg("number"),
+          nb::arg("wrong") = Wrong::nothing, nb::keep_alive<1, 2>())
       .def_prop_ro("turns", [](Bound& self) { return std::vector<std::uint64_t>{self.cold().steps()}; })
       .def_prop_ro("accepted", [](Bound& self) { return std::vector<std::uint64_t>{self.cold().steps()}; })
       .def(
           "begin",
-          [](Bound& self, const Array<double>& gates, const Array<double>& coefficients, const Array<double>& variance) {
-            for (std::size_t rung = 0; rung < self.size(); ++rung) self.rung(rung).begin(parameters_of(gates, coefficients, variance));
+          [](Bound& self, const Array<double>& gates, const Array<double>& coefficients,
+             const Array<double>& variance) {
+            for (std::size_t rung = 0; rung < self.size(); ++rung)
+              self.rung(rung).begin(parameters_of(gates, coefficients, variance));
             self.rungs_moved();
           },
           nb::arg("gates").noconvert(), nb::arg("coefficients").noconvert(), nb::arg("variance").noconvert())

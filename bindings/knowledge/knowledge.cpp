@@ -33,10 +33,12 @@ void bind_knowledge(nb::module_& module) {
   nb::class_<Knowledge>(module, "Knowledge")
       .def(
           "__init__",
-          [](Knowledge* self, std::optional<std::uint32_t> max_depth, std::optional<std::uint64_t> max_leaves, Features forbidden,
-             const std::vector<std::pair<Feature, std::uint32_t>>& below_depth, const std::vector<std::pair<Feature, Feature>>& below_feature,
-             const std::vector<std::pair<std::uint32_t, Features>>& only, std::vector<Features> interacting, const std::vector<std::vector<Side>>& boxes,
-             std::vector<double> weights, std::vector<std::int32_t> monotone) {
+          [](Knowledge* self, std::optional<std::uint32_t> max_depth, std::optional<std::uint64_t> max_leaves,
+             Features forbidden, const std::vector<std::pair<Feature, std::uint32_t>>& below_depth,
+             const std::vector<std::pair<Feature, Feature>>& below_feature,
+             const std::vector<std::pair<std::uint32_t, Features>>& only, std::vector<Features> interacting,
+             const std::vector<std::vector<Side>>& boxes, std::vector<double> weights,
+             std::vector<std::int32_t> monotone) {
             new (self) Knowledge{.max_depth = max_depth,
                                  .forbidden = std::move(forbidden),
                                  .below_depth = named<Knowledge::BelowDepth>(below_depth),
@@ -48,9 +50,10 @@ void bind_knowledge(nb::module_& module) {
                                  .max_leaves = max_leaves,
                                  .monotone = std::move(monotone)};
           },
-          nb::kw_only(), nb::arg("max_depth") = nb::none(), nb::arg("max_leaves") = nb::none(), nb::arg("forbidden") = Features(),
-          nb::arg("below_depth") = nb::list(), nb::arg("below_feature") = nb::list(), nb::arg("only") = nb::list(), nb::arg("interacting") = nb::list(),
-          nb::arg("boxes") = nb::list(), nb::arg("weights") = nb::list(), nb::arg("monotone") = nb::list());
+          nb::kw_only(), nb::arg("max_depth") = nb::none(), nb::arg("max_leaves") = nb::none(),
+          nb::arg("forbidden") = Features(), nb::arg("below_depth") = nb::list(), nb::arg("below_feature") = nb::list(),
+          nb::arg("only") = nb::list(), nb::arg("interacting") = nb::list(), nb::arg("boxes") = nb::list(),
+          nb::arg("weights") = nb::list(), nb::arg("monotone") = nb::list());
 }
 
 }  // namespace baytree::python

@@ -10,10 +10,12 @@ void bind_grow_tree(nb::module_& module) {
   nb::class_<GrowTree>(module, "GrowTree")
       .def(
           "__init__",
-          [](GrowTree* self, double alpha, double beta, Row min_leaf, bool by_column, const Knowledge& knowledge, std::vector<std::vector<double>> cuts) {
+          [](GrowTree* self, double alpha, double beta, Row min_leaf, bool by_column, const Knowledge& knowledge,
+             std::vector<std::vector<double>> cuts) {
             new (self) GrowTree{alpha, beta, min_leaf, by_column, knowledge, std::move(cuts)};
           },
-          nb::arg("alpha"), nb::arg("beta"), nb::arg("min_leaf"), nb::arg("by_column"), nb::arg("knowledge"), nb::arg("cuts"));
+          nb::arg("alpha"), nb::arg("beta"), nb::arg("min_leaf"), nb::arg("by_column"), nb::arg("knowledge"),
+          nb::arg("cuts"));
   module.def(
       "grow_trees",
       [](const BoundDesign& design, GrowTree prior, std::uint64_t n, std::uint64_t seed) {

@@ -23,7 +23,8 @@ inline std::vector<Choice> to_choices(const std::vector<slp::Event>& events) {
 
 inline std::vector<slp::Event> from_choices(const std::vector<Choice>& choices) {
   std::vector<slp::Event> events;
-  for (const auto& [address, option, detail] : choices) events.push_back({.is_choice = true, .goal = {.address = address}, .chosen = {option, detail}});
+  for (const auto& [address, option, detail] : choices)
+    events.push_back({.is_choice = true, .goal = {.address = address}, .chosen = {option, detail}});
   return events;
 }
 

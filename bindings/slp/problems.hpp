@@ -15,7 +15,8 @@ using ProblemRow = std::tuple<bool, std::uint32_t, std::uint32_t, std::string>;
 inline std::vector<ProblemRow> problem_rows(const slp::Problems& problems) {
   std::vector<ProblemRow> rows;
   for (const slp::Problem& problem : problems)
-    rows.emplace_back(problem.severity == slp::Problem::Severity::error, problem.place.line, problem.place.column, problem.message);
+    rows.emplace_back(problem.severity == slp::Problem::Severity::error, problem.place.line, problem.place.column,
+                      problem.message);
   return rows;
 }
 

@@ -14,7 +14,9 @@
 namespace baytree::python {
 
 void bind_program(nb::module_& module) {
-  nb::enum_<slp::Semantics>(module, "Semantics").value("backtrack", slp::Semantics::backtrack).value("reject", slp::Semantics::reject);
+  nb::enum_<slp::Semantics>(module, "Semantics")
+      .value("backtrack", slp::Semantics::backtrack)
+      .value("reject", slp::Semantics::reject);
   nb::enum_<slp::Kernel>(module, "Kernel")
       .value("sequence", slp::Kernel::sequence)
       .value("subtree", slp::Kernel::subtree)
@@ -37,7 +39,10 @@ void bind_program(nb::module_& module) {
           nb::arg("kernel"), nb::arg("weight"), nb::arg("last"), nb::arg("mistake"));
   nb::class_<slp::Limits>(module, "Limits")
       .def(
-          "__init__", [](slp::Limits* self, std::uint64_t steps, std::uint32_t depth, std::size_t memory) { new (self) slp::Limits{steps, depth, memory}; },
+          "__init__",
+          [](slp::Limits* self, std::uint64_t steps, std::uint32_t depth, std::size_t memory) {
+            new (self) slp::Limits{steps, depth, memory};
+          },
           nb::arg("steps"), nb::arg("depth"), nb::arg("memory"));
   nb::class_<slp::Prepared>(module, "Program")
       .def(
@@ -67,7 +72,8 @@ void bind_program(nb::module_& module) {
       .def_prop_ro("predicates",
                    [](const slp::Prepared& self) {
                      std::vector<std::string> names;
-                     for (const auto& [indicator, predicate] : self.reading.program.predicates) names.push_back(self.reading.program.name(indicator));
+                     for (const auto& [indicator, predicate] : self.reading.program.predicates)
+                       names.push_back(self.reading.program.name(indicator));
                      return names;
                    })
       .def_prop_ro("clauses",
@@ -76,8 +82,11 @@ void bind_program(nb::module_& module) {
                      std::vector<std::tuple<std::string, std::uint32_t, std::optional<double>, Span>> rows;
                      for (const slp::CompiledClause& clause : self.code->clauses) {
                        const slp::CompiledPredicate& predicate = self.code->predicates[clause.predicate];
-                       rows.emplace_back(self.code->symbols.name(predicate.name) + "/" + std::to_string(predicate.arity), clause.place.line, clause.fixed_label,
-                                         Span(clause.label_begin.line, clause.label_begin.column, clause.label_end.line, clause.label_end.column));
+                       rows.emplace_back(
+                           self.code->symbols.name(predicate.name) + "/" + std::to_string(predicate.arity),
+                           clause.place.line, clause.fixed_label,
+                           Span(clause.label_begin.line, clause.label_begin.column, clause.label_end.line,
+                                clause.label_end.column));
                      }
                      return rows;
                    })
@@ -88,12 +97,15 @@ void bind_program(nb::module_& module) {
                    [](const slp::Prepared& self) {
                      std::vector<std::tuple<std::uint32_t, std::string, bool, std::string>> rows;
                      for (const slp::RandomGoal& goal : self.analysis.random_goals)
-                       rows.emplace_back(goal.place.line <= self.reading.program_lines ? goal.place.line : 0, goal.name, goal.is_pure, goal.reason);
+                       rows.emplace_back(goal.place.line <= self.reading.program_lines ? goal.place.line : 0, goal.name,
+                                         goal.is_pure, goal.reason);
                      return rows;
                    })
-      .def("best_kernel", [](const slp::Prepared& self, slp::Semantics semantics) { return slp::best_kernel(self.analysis, semantics); })
-      .def("objection",
-           [](const slp::Prepared& self, slp::Kernel kernel, slp::Semantics semantics) { return slp::objection(kernel, self.analysis, semantics); });
+      .def("best_kernel", [](const slp::Prepared& self,
+                             slp::Semantics semantics) { return slp::best_kernel(self.analysis, semantics); })
+      .def("objection", [](const slp::Prepared& self, slp::Kernel kernel, slp::Semantics semantics) {
+        return slp::objection(kernel, self.analysis, semantics);
+      });
 }
 
 }  // namespace baytree::python

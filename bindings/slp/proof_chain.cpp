@@ -12,12 +12,14 @@ namespace baytree::python {
 namespace {
 
 struct ProofChain {
-  ProofChain(const slp::Prepared& program, slp::Semantics semantics, slp::Limits limits, nb::object make, std::vector<slp::KernelComponent> kernels,
-             nb::object log_likelihood, double power, std::uint64_t seed, std::uint32_t replica)
+  ProofChain(const slp::Prepared& program, slp::Semantics semantics, slp::Limits limits, nb::object make,
+             std::vector<slp::KernelComponent> kernels, nb::object log_likelihood, double power, std::uint64_t seed,
+             std::uint32_t replica)
       : prover(program, semantics, limits, std::move(make), nullptr, {}),
         function(std::move(log_likelihood)),
         walk(
-            prover.machine, slp::KernelMixture(std::move(kernels), program.analysis, semantics), [this](slp::Machine&) { return evaluate(); }, power),
+            prover.machine, slp::KernelMixture(std::move(kernels), program.analysis, semantics),
+            [this](slp::Machine&) { return evaluate(); }, power),
         stream(seed, Role::chain, replica),
         chance(stream) {
     prover.machine.prove_until_success(chance, 100'000);
@@ -52,14 +54,17 @@ struct ProofChain {
     do {
       go_back();
       walk.step(every);
-      if (!every.failed()) outcomes.push_back({every.decisions(), every.before_trial(), to_choices(prover.machine.events())});
+      if (!every.failed())
+        outcomes.push_back({every.decisions(), every.before_trial(), to_choices(prover.machine.events())});
     } while (every.advance());
     go_back();
     walk.mixture().accepted = accepted;
-    // Under `backtrack` every decision of the trial is given that it leads to a success, under `reject` the trial as a whole is.
+    // Under `backtrack` every decision of the trial is given that it leads to a success, under `reject` the trial as a
+    // whole is.
     const bool each = prover.machine.semantics() == slp::Semantics::backtrack;
     using Beginning = std::vector<std::uint64_t>;
-    std::map<Beginning, std::map<std::uint64_t, double>> alive;  // the decisions behind a beginning that lead to a success
+    std::map<Beginning, std::map<std::uint64_t, double>>
+        alive;  // the decisions behind a beginning that lead to a success
     std::map<Beginning, double> success;
     const auto visit = [&](const Outcome& outcome, auto decided) {
       Beginning beginning;
@@ -74,22 +79,24 @@ struct ProofChain {
       return std::make_tuple(product, behind, beginning);
     };
     for (const Outcome& outcome : outcomes) {
-      const auto [product, behind, beginning] = visit(outcome, [&](const Beginning& b, const auto& decision, bool in_trial) {
-        if (each && in_trial) alive[b][decision.chosen] = decision.probability;
-        return 1.0;
-      });
+      const auto [product, behind, beginning] =
+          visit(outcome, [&](const Beginning& b, const auto& decision, bool in_trial) {
+            if (each && in_trial) alive[b][decision.chosen] = decision.probability;
+            return 1.0;
+          });
       success[beginning] += behind;
     }
     std::vector<std::tuple<double, std::vector<Choice>>> out;
     for (Outcome& outcome : outcomes) {
-      const auto [product, behind, beginning] = visit(outcome, [&](const Beginning& b, const auto& decision, bool in_trial) {
-        double total = 1.0;
-        if (each && in_trial) {
-          total = 0.0;
-          for (const auto& [chosen, probability] : alive[b]) total += probability;
-        }
-        return decision.probability / total;
-      });
+      const auto [product, behind, beginning] =
+          visit(outcome, [&](const Beginning& b, const auto& decision, bool in_trial) {
+            double total = 1.0;
+            if (each && in_trial) {
+              total = 0.0;
+              for (const auto& [chosen, probability] : alive[b]) total += probability;
+            }
+            return decision.probability / total;
+          });
       out.emplace_back(each ? product : product / success[beginning], std::move(outcome.choices));
     }
     return out;
@@ -108,12 +115,14 @@ void bind_proof_chain(nb::module_& module) {
   nb::class_<ProofChain>(module, "ProofChain")
       .def(
           "__init__",
-          [](ProofChain* self, const slp::Prepared& program, slp::Semantics semantics, slp::Limits limits, nb::object make,
-             std::vector<slp::KernelComponent> kernels, nb::object log_likelihood, double power, std::uint64_t seed, std::uint32_t replica) {
-            new (self) ProofChain(program, semantics, limits, std::move(make), std::move(kernels), std::move(log_likelihood), power, seed, replica);
+          [](ProofChain* self, const slp::Prepared& program, slp::Semantics semantics, slp::Limits limits,
+             nb::object make, std::vector<slp::KernelComponent> kernels, nb::object log_likelihood, double power,
+             std::uint64_t seed, std::uint32_t replica) {
+            new (self) ProofChain(program, semantics, limits, std::move(make), std::move(kernels),
+                                  std::move(log_likelihood), power, seed, replica);
           },
-          nb::arg("program"), nb::arg("semantics"), nb::arg("limits"), nb::arg("make"), nb::arg("kernels"), nb::arg("log_likelihood").none(), nb::arg("power"),
-          nb::arg("seed"), nb::arg("replica"))
+          nb::arg("program"), nb::arg("semantics"), nb::arg("limits"), nb::arg("make"), nb::arg("kernels"),
+          nb::arg("log_likelihood").none(), nb::arg("power"), nb::arg("seed"), nb::arg("replica"))
       .def("advance", &ProofChain::advance, nb::arg("iterations"))
       .def("answer", [](ProofChain& self) { return self.prover.answer(); })
       .def("text", [](ProofChain& self) { return self.prover.text(); })
@@ -131,7 +140,8 @@ void bind_proof_chain(nb::module_& module) {
       .def_prop_rw(
           "turns", [](ProofChain& self) { return self.walk.mixture().turns; },
           [](ProofChain& self, std::vector<std::uint64_t> turns) {
-            if (turns.size() != self.walk.mixture().turns.size()) throw InputError("one number of turns for each kernel");
+            if (turns.size() != self.walk.mixture().turns.size())
+              throw InputError("one number of turns for each kernel");
             self.walk.mixture().turns = std::move(turns);
           })
       .def_prop_ro("accepted", [](ProofChain& self) { return self.walk.mixture().accepted; })

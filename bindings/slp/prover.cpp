@@ -16,9 +16,12 @@ void bind_prover(nb::module_& module) {
   nb::class_<Prover>(module, "Prover")
       .def(
           "__init__",
-          [](Prover* self, const slp::Prepared& program, slp::Semantics semantics, slp::Limits limits, nb::object make, const BoundDesign* design,
-             Vocabulary vocabulary) { new (self) Prover(program, semantics, limits, std::move(make), design, std::move(vocabulary)); },
-          nb::arg("program"), nb::arg("semantics"), nb::arg("limits"), nb::arg("make"), nb::arg("design").none(), nb::arg("vocabulary"), nb::keep_alive<1, 6>())
+          [](Prover* self, const slp::Prepared& program, slp::Semantics semantics, slp::Limits limits, nb::object make,
+             const BoundDesign* design, Vocabulary vocabulary) {
+            new (self) Prover(program, semantics, limits, std::move(make), design, std::move(vocabulary));
+          },
+          nb::arg("program"), nb::arg("semantics"), nb::arg("limits"), nb::arg("make"), nb::arg("design").none(),
+          nb::arg("vocabulary"), nb::keep_alive<1, 6>())
       .def(
           "sample",
           [](Prover& self, std::uint64_t n, std::uint64_t seed, std::uint64_t attempts) {
@@ -51,7 +54,9 @@ void bind_prover(nb::module_& module) {
                 nb::gil_scoped_release release;
                 std::uint64_t left = attempts;
                 do {
-                  if (left-- == 0) throw InputError("monotone: the program's trees are hardly ever monotone; let it derive smaller ones");
+                  if (left-- == 0)
+                    throw InputError(
+                        "monotone: the program's trees are hardly ever monotone; let it derive smaller ones");
                   self.machine.prove_until_success(chance, attempts, slp::Machine::Keep::answer);
                   tree.read();
                 } while (!order.is_monotone(tree.nodes(), stream));
@@ -61,7 +66,8 @@ void bind_prover(nb::module_& module) {
             }
             return forest_to_dict(std::move(forest));
           },
-          nb::arg("n"), nb::arg("seed"), nb::arg("attempts"), nb::arg("is_prior"), "As a forest, where the goal's first variable is a tree.")
+          nb::arg("n"), nb::arg("seed"), nb::arg("attempts"), nb::arg("is_prior"),
+          "As a forest, where the goal's first variable is a tree.")
       .def(
           "count_samples",
           [](Prover& self, std::uint64_t n, std::uint64_t seed) {
@@ -97,7 +103,8 @@ void bind_prover(nb::module_& module) {
             std::vector<std::tuple<std::string, bool, std::vector<std::uint64_t>>> out;
             self.machine.enumerate_raw([&](bool succeeded) {
               if (out.size() == most || self.machine.events().size() > 1000)
-                throw InputError("there are more than " + std::to_string(most) + " derivations, or derivations of more than 1,000 choices: too many to list");
+                throw InputError("there are more than " + std::to_string(most) +
+                                 " derivations, or derivations of more than 1,000 choices: too many to list");
               if (out.size() % 1024 == 0 && PyErr_CheckSignals() != 0) throw nb::python_error();
               std::vector<std::uint64_t> clauses;
               for (const slp::Event& event : self.machine.events())
@@ -107,7 +114,8 @@ void bind_prover(nb::module_& module) {
             });
             return out;
           },
-          nb::arg("most"), "Every derivation, with labels chosen among all clauses: (answer, succeeded, clauses chosen).")
+          nb::arg("most"),
+          "Every derivation, with labels chosen among all clauses: (answer, succeeded, clauses chosen).")
       .def(
           "prove",
           [](Prover& self, std::uint64_t seed) {
@@ -118,10 +126,12 @@ void bind_prover(nb::module_& module) {
           nb::arg("seed"))
       .def("trace",
            [](Prover& self) {
-             using Row = std::tuple<std::int64_t, std::string, std::string, std::uint32_t, std::int64_t, std::uint64_t, double>;
+             using Row =
+                 std::tuple<std::int64_t, std::string, std::string, std::uint32_t, std::int64_t, std::uint64_t, double>;
              std::vector<Row> rows;
              for (slp::TracedGoal& goal : self.machine.trace())
-               rows.emplace_back(goal.parent, std::move(goal.called), std::move(goal.proved), goal.place.line, goal.choice, goal.options, goal.probability);
+               rows.emplace_back(goal.parent, std::move(goal.called), std::move(goal.proved), goal.place.line,
+                                 goal.choice, goal.options, goal.probability);
              return rows;
            })
       .def("answer", &Prover::answer)

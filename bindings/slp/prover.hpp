@@ -14,7 +14,8 @@
 
 namespace baytree::python {
 
-/// Terms as Python objects: atoms are strings, numbers numbers, lists lists, and compounds what `make(name, arguments)` gives.
+/// Terms as Python objects: atoms are strings, numbers numbers, lists lists, and compounds what `make(name, arguments)`
+/// gives.
 class Terms {
  public:
   Terms(slp::Store& store, nb::object make) : store_(store), make_(std::move(make)) {}
@@ -73,15 +74,19 @@ class Terms {
 
 /// A machine, with a table where there is one, and what turns its terms into objects.
 struct Prover {
-  Prover(const slp::Prepared& program, slp::Semantics semantics, slp::Limits limits, nb::object make, const BoundDesign* design, Vocabulary vocabulary)
-      : table(design ? std::make_unique<NodeTable>(make_table(design->design, std::move(vocabulary), program.reading.program)) : nullptr),
+  Prover(const slp::Prepared& program, slp::Semantics semantics, slp::Limits limits, nb::object make,
+         const BoundDesign* design, Vocabulary vocabulary)
+      : table(design ? std::make_unique<NodeTable>(
+                           make_table(design->design, std::move(vocabulary), program.reading.program))
+                     : nullptr),
         machine(program.code, semantics, table.get(), limits),
         terms(machine.store(), std::move(make)) {}
 
   /// The values of the goal's variables.
   nb::tuple answer() {
     nb::list values;
-    for (std::size_t i = 0; i < machine.code().goal_variables.size(); ++i) values.append(terms.convert(machine.answer(i)));
+    for (std::size_t i = 0; i < machine.code().goal_variables.size(); ++i)
+      values.append(terms.convert(machine.answer(i)));
     return nb::tuple(values);
   }
   /// The same as text, which tells answers apart.

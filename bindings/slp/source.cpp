@@ -33,14 +33,17 @@ void bind_source(nb::module_& module) {
         const slp::Call call = slp::as_call(program, sentence.term);
         const slp::Term& term = program.source.terms[call.goal];
         if (term.kind != slp::Kind::atom && term.kind != slp::Kind::compound) return std::nullopt;
-        if (slp::meaning_of(program.source.symbols.name(term.name), term.arity) != slp::Meaning::ordinary) return std::nullopt;
+        if (slp::meaning_of(program.source.symbols.name(term.name), term.arity) != slp::Meaning::ordinary)
+          return std::nullopt;
         std::string labels;
         for (const slp::TermId label : call.label_arguments) labels += (labels.empty() ? "[" : ", ") + text(label);
         if (!labels.empty()) labels += "] : ";
         std::vector<std::string> arguments;
-        for (std::uint32_t i = 0; i < term.arity; ++i) arguments.push_back(text(program.source.terms.argument(call.goal, i)));
+        for (std::uint32_t i = 0; i < term.arity; ++i)
+          arguments.push_back(text(program.source.terms.argument(call.goal, i)));
         program.source.terms.nodes.push_back({.kind = slp::Kind::atom, .name = term.name});
-        return std::make_tuple(labels, text(static_cast<slp::TermId>(program.source.terms.nodes.size() - 1)), arguments);
+        return std::make_tuple(labels, text(static_cast<slp::TermId>(program.source.terms.nodes.size() - 1)),
+                               arguments);
       },
       nb::arg("goal"), "A goal's label, name and arguments as text; None where it is not one goal of a program.");
   module.def(

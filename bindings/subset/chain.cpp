@@ -37,17 +37,19 @@ void bind_subset(nb::module_& module) {
       .value("hyper_gn", CoefficientPrior::hyper_gn)
       .value("ridge", CoefficientPrior::ridge);
   nb::class_<subset::Evidence>(module, "Evidence")
-      .def(nb::init<CoefficientPrior, double, double, double, double>(), nb::arg("prior"), nb::arg("parameter"), nb::arg("rows"), nb::arg("freedom"),
-           nb::arg("total"))
-      .def("log_marginal", &subset::Evidence::log_marginal, nb::arg("columns"), nb::arg("explained"), nb::arg("log_determinant") = 0.0)
+      .def(nb::init<CoefficientPrior, double, double, double, double>(), nb::arg("prior"), nb::arg("parameter"),
+           nb::arg("rows"), nb::arg("freedom"), nb::arg("total"))
+      .def("log_marginal", &subset::Evidence::log_marginal, nb::arg("columns"), nb::arg("explained"),
+           nb::arg("log_determinant") = 0.0)
       .def("mean_shrinkage", &subset::Evidence::mean_shrinkage, nb::arg("columns"), nb::arg("explained"));
 
   nb::class_<subset::Problem>(module, "SubsetProblem")
       .def(
           "__init__",
-          [](subset::Problem* self, const Array<double>& gram, const Array<double>& response, const subset::Evidence& evidence,
-             std::vector<std::uint32_t> unit_begin, std::vector<bool> free, std::vector<std::vector<std::uint32_t>> parents, bool weak,
-             std::vector<double> log_size, std::vector<double> log_odds) {
+          [](subset::Problem* self, const Array<double>& gram, const Array<double>& response,
+             const subset::Evidence& evidence, std::vector<std::uint32_t> unit_begin, std::vector<bool> free,
+             std::vector<std::vector<std::uint32_t>> parents, bool weak, std::vector<double> log_size,
+             std::vector<double> log_odds) {
             subset::Problem problem{.gram = span_of(gram),
                                     .response = span_of(response),
                                     .evidence = evidence,
@@ -60,8 +62,9 @@ void bind_subset(nb::module_& module) {
             problem.prepare();
             new (self) subset::Problem(std::move(problem));
           },
-          nb::arg("gram").noconvert(), nb::arg("response").noconvert(), nb::arg("evidence"), nb::arg("unit_begin"), nb::arg("free"), nb::arg("parents"),
-          nb::arg("weak"), nb::arg("log_size"), nb::arg("log_odds"), nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>());
+          nb::arg("gram").noconvert(), nb::arg("response").noconvert(), nb::arg("evidence"), nb::arg("unit_begin"),
+          nb::arg("free"), nb::arg("parents"), nb::arg("weak"), nb::arg("log_size"), nb::arg("log_odds"),
+          nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>());
 
   using subset::Move;
   nb::enum_<Move>(module, "SubsetMove")
@@ -72,8 +75,11 @@ void bind_subset(nb::module_& module) {
       .value("replace", Move::replace);
   nb::class_<subset::Share>(module, "SubsetShare")
       .def(
-          "__init__", [](subset::Share* self, Move move, double number, bool wrong) { new (self) subset::Share{move, number, wrong}; }, nb::arg("move"),
-          nb::arg("number"), nb::arg("wrong"));
+          "__init__",
+          [](subset::Share* self, Move move, double number, bool wrong) {
+            new (self) subset::Share{move, number, wrong};
+          },
+          nb::arg("move"), nb::arg("number"), nb::arg("wrong"));
   nb::class_<subset::Position>(module, "SubsetPosition")
       .def(nb::init<>())
       .def_rw("stream", &subset::Position::stream)
@@ -87,12 +93,15 @@ void bind_subset(nb::module_& module) {
   bound
       .def(
           "__init__",
-          [](Bound* self, const subset::Problem& problem, const std::vector<subset::Share>& moves, double power, const Tempering& tempering, std::uint64_t seed,
-             std::uint32_t number) {
-            const auto make = [&](Stream stream) { return std::make_unique<subset::Chain>(problem, moves, power, stream); };
+          [](Bound* self, const subset::Problem& problem, const std::vector<subset::Share>& moves, double power,
+             const Tempering& tempering, std::uint64_t seed, std::uint32_t number) {
+            const auto make = [&](Stream stream) {
+              return std::make_unique<subset::Chain>(problem, moves, power, stream);
+            };
             new (self) Bound(tempering, make, seed, number);
           },
-          nb::arg("problem"), nb::arg("moves"), nb::arg("power"), nb::arg("tempering"), nb::arg("seed"), nb::arg("number"), nb::keep_alive<1, 2>())
+          nb::arg("problem"), nb::arg("moves"), nb::arg("power"), nb::arg("tempering"), nb::arg("seed"),
+          nb::arg("number"), nb::keep_alive<1, 2>())
       .def_prop_ro("turns", [](Bound& self) { return self.cold().turns(); })
       .def_prop_ro("accepted", [](Bound& self) { return self.cold().accepted(); })
       .def(

@@ -1,6 +1,6 @@
-// Feeds programs to all of the engine, for libFuzzer: https://llvm.org/docs/LibFuzzer.html. An input is a program, a line `====`, a goal, a line `====`, and
-// letters that stand for options. Whatever the program, the engine must answer or throw InputError; everything else, a wrong answer included, is a bug and
-// aborts.
+// Feeds programs to all of the engine, for libFuzzer: https://llvm.org/docs/LibFuzzer.html. An input is a program, a
+// line `====`, a goal, a line `====`, and letters that stand for options. Whatever the program, the engine must answer
+// or throw InputError; everything else, a wrong answer included, is a bug and aborts.
 #include <array>
 #include <cmath>
 #include <cstdio>
@@ -25,15 +25,17 @@ using namespace baytree;
 using slp::Event;
 using slp::Machine;
 
-/// Options: `t` there is a table, `r` the semantics is reject, `m` there is hardly any memory, `l` the chains are long; all of them
-/// together seed the random numbers.
+/// Options: `t` there is a table, `r` the semantics is reject, `m` there is hardly any memory, `l` the chains are long;
+/// all of them together seed the random numbers.
 struct Input {
   std::string_view program, goal, options;
   bool has(char option) const { return options.find(option) != std::string_view::npos; }
 };
 
 // Small, so that an input takes milliseconds.
-slp::Limits limits_of(const Input& input) { return {.steps = 20'000, .depth = 1'000, .memory = input.has('m') ? std::size_t{40} << 10 : std::size_t{8} << 20}; }
+slp::Limits limits_of(const Input& input) {
+  return {.steps = 20'000, .depth = 1'000, .memory = input.has('m') ? std::size_t{40} << 10 : std::size_t{8} << 20};
+}
 constexpr slp::Limits ample{.steps = 1'000'000, .depth = 100'000, .memory = std::size_t{64} << 20};
 constexpr std::size_t most_proofs = 60;
 constexpr std::size_t most_parts = 500;
@@ -47,7 +49,8 @@ void expect(bool holds, const char* what, const std::string& detail = {}) {
 /// Random numbers that come to an end: a kernel may try again as long as it likes.
 class LimitedChance final : public slp::Chance {
  public:
-  LimitedChance(std::uint64_t seed, std::uint64_t most) : stream_(seed, Role::chain, 0), chance_(stream_), left_(most) {}
+  LimitedChance(std::uint64_t seed, std::uint64_t most)
+      : stream_(seed, Role::chain, 0), chance_(stream_), left_(most) {}
 
   double uniform() override { return spend().uniform(); }
   std::uint64_t below(std::uint64_t n) override { return spend().below(n); }
@@ -94,7 +97,8 @@ struct Table {
     add(name, {}, std::move(levels), {.categorical = true, .observed = observed, .has_missing = has_missing}, stride);
   }
 
-  void add(const char* name, std::vector<double> cuts, std::vector<std::string> levels, Column column, std::uint32_t stride) {
+  void add(const char* name, std::vector<double> cuts, std::vector<std::string> levels, Column column,
+           std::uint32_t stride) {
     vocabulary.names.emplace_back(name);
     vocabulary.cuts.push_back(std::move(cuts));
     vocabulary.levels.push_back(std::move(levels));
@@ -115,13 +119,16 @@ const Table& table() {
 std::pair<std::string_view, std::string_view> cut_at_line(std::string_view text) {
   constexpr std::string_view line = "\n====\n";
   const std::size_t at = text.find(line);
-  return at == std::string_view::npos ? std::pair(text, std::string_view{}) : std::pair(text.substr(0, at), text.substr(at + line.size()));
+  return at == std::string_view::npos ? std::pair(text, std::string_view{})
+                                      : std::pair(text.substr(0, at), text.substr(at + line.size()));
 }
 
 /// A machine with a table of its own, where there is one.
 struct Prover {
   Prover(const slp::Prepared& program, const Input& input, slp::Limits most)
-      : nodes(input.has('t') ? std::make_unique<NodeTable>(make_table(table().design, table().vocabulary, program.reading.program)) : nullptr),
+      : nodes(input.has('t')
+                  ? std::make_unique<NodeTable>(make_table(table().design, table().vocabulary, program.reading.program))
+                  : nullptr),
         machine(program.code, input.has('r') ? slp::Semantics::reject : slp::Semantics::backtrack, nodes.get(), most) {}
 
   /// The answer, with what a node is in place of its number, which depends on what was tried before.
@@ -152,7 +159,8 @@ using Choices = std::vector<std::tuple<std::uint64_t, std::uint64_t, std::uint64
 Choices choices_of(const std::vector<Event>& events) {
   Choices choices;
   for (const Event& event : events)
-    if (event.is_choice) choices.emplace_back(event.goal.address, event.chosen.id, event.chosen.detail, event.options, event.probability);
+    if (event.is_choice)
+      choices.emplace_back(event.goal.address, event.chosen.id, event.chosen.detail, event.options, event.probability);
   return choices;
 }
 
@@ -185,7 +193,8 @@ void follow_again(const slp::Prepared& program, const Input& input, Prover& prov
 void trace(Prover& prover) {
   const std::string text = prover.text();
   std::int64_t number = 0;
-  for (const slp::TracedGoal& goal : prover.machine.trace()) expect(goal.parent < number++, "a goal comes before its parent", goal.called);
+  for (const slp::TracedGoal& goal : prover.machine.trace())
+    expect(goal.parent < number++, "a goal comes before its parent", goal.called);
   expect(prover.text() == text, "tracing a proof changes its answer", text + "\n" + prover.text());
 }
 
@@ -222,7 +231,9 @@ void walk(const slp::Prepared& program, const Input& input, slp::Kernel kernel, 
   LimitedChance chance(seed, input.has('l') ? 20'000 : 2'000);
   prover.machine.prove_until_success(chance, 20);
   slp::KernelMixture mixture({{.kernel = kernel, .last = 2}}, program.analysis, semantics);
-  slp::Walk chain(prover.machine, std::move(mixture), [&](Machine&) { return -0.25 * static_cast<double>(hash_of(prover.text()) % 16); }, 0.5);
+  slp::Walk chain(
+      prover.machine, std::move(mixture),
+      [&](Machine&) { return -0.25 * static_cast<double>(hash_of(prover.text()) % 16); }, 0.5);
   chain.start();
   follow_again(program, input, prover);
   // Only a long chain lays its proof down anew now and then.
@@ -274,7 +285,8 @@ void enumerate(const slp::Prepared& program, const Input& input, std::uint64_t s
   if (!complete) return;
   LimitedChance chance(seed, 2'000);
   for (int i = 0; i < 3; ++i)
-    if (prover.machine.prove(chance)) expect(known.contains(choices_of(prover.machine.events())), "a proof was not enumerated", prover.text());
+    if (prover.machine.prove(chance))
+      expect(known.contains(choices_of(prover.machine.events())), "a proof was not enumerated", prover.text());
 }
 
 void enumerate_raw(const slp::Prepared& program, const Input& input) {
@@ -314,7 +326,8 @@ void run(const Input& input) {
   attempt([&] { prove(program, input, seed); });
   attempt([&] { enumerate(program, input, seed); });
   attempt([&] { enumerate_raw(program, input); });
-  for (const slp::Kernel kernel : {slp::Kernel::sequence, slp::Kernel::subtree, slp::Kernel::address, slp::Kernel::independent, slp::Kernel::cycle})
+  for (const slp::Kernel kernel : {slp::Kernel::sequence, slp::Kernel::subtree, slp::Kernel::address,
+                                   slp::Kernel::independent, slp::Kernel::cycle})
     attempt([&] { walk(program, input, kernel, seed + 1); });
 }
 

@@ -1,4 +1,5 @@
-// Mutates programs by their words, as libFuzzer does by bytes: most of what comes out can still be read, and gets as far as the machine.
+// Mutates programs by their words, as libFuzzer does by bytes: most of what comes out can still be read, and gets as
+// far as the machine.
 #include <algorithm>
 #include <cctype>
 #include <cstdint>
@@ -11,9 +12,14 @@ extern "C" std::size_t LLVMFuzzerMutate(std::uint8_t* data, std::size_t size, st
 
 namespace {
 
-constexpr std::string_view words[] = {"X", "Y", "_", "a", "1", "0.5", "[]", "f(X)", "[X|Y]", "p(X)", "0.5 : ", "[X] : ", " :- ", ", ", " ; ", " | true", ". "};
+constexpr std::string_view words[] = {"X",    "Y",      "_",      "a",    "1",  "0.5", "[]",      "f(X)", "[X|Y]",
+                                      "p(X)", "0.5 : ", "[X] : ", " :- ", ", ", " ; ", " | true", ". "};
 
-int kind_of(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_' ? 1 : std::string_view("+-*/\\^<>=~:.?@#&$").find(c) < 99 ? 2 : 0; }
+int kind_of(char c) {
+  return std::isalnum(static_cast<unsigned char>(c)) || c == '_' ? 1
+         : std::string_view("+-*/\\^<>=~:.?@#&$").find(c) < 99   ? 2
+                                                                 : 0;
+}
 
 std::vector<std::string> words_of(std::string_view text) {
   std::vector<std::string> out;
@@ -27,7 +33,8 @@ std::vector<std::string> words_of(std::string_view text) {
 
 }  // namespace
 
-extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t size, std::size_t max_size, unsigned int seed) {
+extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t size, std::size_t max_size,
+                                               unsigned int seed) {
   std::minstd_rand random(seed);
   std::vector<std::string> parts = words_of({reinterpret_cast<const char*>(data), size});
   if (parts.empty() || random() % 4 == 0) return LLVMFuzzerMutate(data, size, max_size);

@@ -1,5 +1,5 @@
-// Chains over sums of trees under the sanitizers: passes of every width against each other and against plain sums, and chains over columns of every kind that
-// are put elsewhere and go on as if they had not been.
+// Chains over sums of trees under the sanitizers: passes of every width against each other and against plain sums, and
+// chains over columns of every kind that are put elsewhere and go on as if they had not been.
 #include <cmath>
 #include <cstdio>
 #include <limits>
@@ -16,7 +16,8 @@ using namespace baytree::bart;
 
 constexpr Simd widths[] = {Simd::plain, Simd::avx2, Simd::avx512};
 
-/// Columns of every kind: numeric with many and with tied values, with missing values, constant, two-byte codes, categorical with and without missing values.
+/// Columns of every kind: numeric with many and with tied values, with missing values, constant, two-byte codes,
+/// categorical with and without missing values.
 struct Table {
   Table(std::uint64_t seed, Row rows) : stream(seed, Role::chain, 1) {
     design.rows = rows;
@@ -77,7 +78,9 @@ void test_passes() {
             std::vector<float> after[3];
             for (int w = 0; w < 3; ++w) {
               after[w] = residual;
-              Pass pass{.residual = after[w].data(), .weight = weighted ? weight.data() : nullptr, .multiplies = how == Change::multiply};
+              Pass pass{.residual = after[w].data(),
+                        .weight = weighted ? weight.data() : nullptr,
+                        .multiplies = how == Change::multiply};
               if (how != Change::none) {
                 pass.changed = before.data();
                 pass.change = change.data();
@@ -91,14 +94,18 @@ void test_passes() {
             }
             for (int w = 1; w < 3; ++w) {
               CHECK(after[w] == after[0]);
-              CHECK(found[w].right_sum == found[0].right_sum && found[w].right_rows == found[0].right_rows && found[w].right_weight == found[0].right_weight);
-              for (std::size_t k = 0; k < leaves; ++k) CHECK(found[w].sum[k] == found[0].sum[k] && (!weighted || found[w].weight[k] == found[0].weight[k]));
+              CHECK(found[w].right_sum == found[0].right_sum && found[w].right_rows == found[0].right_rows &&
+                    found[w].right_weight == found[0].right_weight);
+              for (std::size_t k = 0; k < leaves; ++k)
+                CHECK(found[w].sum[k] == found[0].sum[k] && (!weighted || found[w].weight[k] == found[0].weight[k]));
             }
             double right = 0.0, first = 0.0;
             std::uint64_t right_rows = 0;
             for (std::size_t i = 0; i < rows; ++i) {
               const float by = change[before[i]];
-              const float changed = how == Change::add ? residual[i] + by : how == Change::multiply ? residual[i] * by : residual[i];
+              const float changed = how == Change::add        ? residual[i] + by
+                                    : how == Change::multiply ? residual[i] * by
+                                                              : residual[i];
               const double value = static_cast<double>(changed) * (weighted ? static_cast<double>(weight[i]) : 1.0);
               if (leaf[i] == 0) first += value;
               const bool goes_right = divides && code[i] > 4 && code[i] != 7 && leaf[i] <= (leaves > 1);
@@ -114,7 +121,8 @@ void test_passes() {
 }
 
 Model model_of(std::size_t trees, bool sparse, bool monotone, std::uint32_t grow_sweeps) {
-  Model model{.moves = {{Move::birth_death, 1.0, false}, {Move::change, 0.5, false}}, .noise = {3.0, 0.1}, .sparse = sparse};
+  Model model{
+      .moves = {{Move::birth_death, 1.0, false}, {Move::change, 0.5, false}}, .noise = {3.0, 0.1}, .sparse = sparse};
   model.grow_sweeps = grow_sweeps;
   model.prior = {{.alpha = 0.95, .beta = 0.5, .min_leaf = 2}, trees};
   model.leaf_sd = 0.2;
@@ -170,22 +178,28 @@ void test_chains() {
   for (const bool weighted : {false, true})
     for (const bool sparse : {false, true})
       for (const bool monotone : {false, true}) {
-        const std::span<const double> weight = weighted ? std::span<const double>(table.weights) : std::span<const double>();
+        const std::span<const double> weight =
+            weighted ? std::span<const double>(table.weights) : std::span<const double>();
         const Model model = model_of(7, sparse, monotone, weighted ? 2 : 0);
         test_chain(table, {.numbers = table.numbers, .weight = weight}, model);
-        test_chain(table, {.classes = table.sign, .n_classes = 2, .weight = weight, .centre = {0.2}, .offset = table.numbers}, model);
-        test_chain(table, {.classes = table.classes, .n_classes = 3, .weight = weight, .centre = {0.0, 0.1, -0.1}}, model);
+        test_chain(table,
+                   {.classes = table.sign, .n_classes = 2, .weight = weight, .centre = {0.2}, .offset = table.numbers},
+                   model);
+        test_chain(table, {.classes = table.classes, .n_classes = 3, .weight = weight, .centre = {0.0, 0.1, -0.1}},
+                   model);
       }
   // A variance that differs from row to row; soft rules
   for (const bool weighted : {false, true})
     for (const bool sparse : {false, true}) {
-      const std::span<const double> weight = weighted ? std::span<const double>(table.weights) : std::span<const double>();
+      const std::span<const double> weight =
+          weighted ? std::span<const double>(table.weights) : std::span<const double>();
       Model model = model_of(7, sparse, false, weighted ? 2 : 0);
       model.variance_trees = 4;
       test_chain(table, {.numbers = table.numbers, .weight = weight}, model);
       model = soft_model_of(7, sparse);
       test_chain(table, {.numbers = table.numbers, .weight = weight}, model);
-      test_chain(table, {.classes = table.classes, .n_classes = 3, .weight = weight, .centre = {0.0, 0.1, -0.1}}, model);
+      test_chain(table, {.classes = table.classes, .n_classes = 3, .weight = weight, .centre = {0.0, 0.1, -0.1}},
+                 model);
     }
   // Several blocks of rows, shared by two threads
   const Table large(2, 40'000);
@@ -203,7 +217,9 @@ void test_chains() {
 
 void test_bad_input() {
   const Table table(4, 20);
-  const auto make = [&](const Response& response, const Model& model) { Chain(table.design, response, model, Stream(1, Role::chain, 0), Simd::plain); };
+  const auto make = [&](const Response& response, const Model& model) {
+    Chain(table.design, response, model, Stream(1, Role::chain, 0), Simd::plain);
+  };
   const Response response{.numbers = table.numbers};
   CHECK(throws([&] { make({.numbers = std::span(table.numbers).first(3)}, model_of(2, false, false, 0)); }));
   CHECK(throws([&] { make(response, model_of(0, false, false, 0)); }));

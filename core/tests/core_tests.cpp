@@ -1,5 +1,5 @@
-// Runs the core without Python, so that the sanitizers see all of it: every proposal on awkward designs, with the invariants of the state checked after each
-// block.
+// Runs the core without Python, so that the sanitizers see all of it: every proposal on awkward designs, with the
+// invariants of the state checked after each block.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -21,8 +21,8 @@ namespace {
 
 using namespace baytree;
 
-/// Columns of every kind: numeric with ties, constant, with missing values, two-byte codes, categorical with and without missing values, as many levels as
-/// there can be.
+/// Columns of every kind: numeric with ties, constant, with missing values, two-byte codes, categorical with and
+/// without missing values, as many levels as there can be.
 struct Table {
   explicit Table(Row rows) {
     Stream stream(7, Role::chain, 0);
@@ -69,8 +69,10 @@ struct Table {
 void test_philox() {
   // The vectors published with Random123.
   CHECK((philox({0, 0, 0, 0}, {0, 0}) == PhiloxBlock{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}));
-  CHECK((philox({0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff}, {0xffffffff, 0xffffffff}) == PhiloxBlock{0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd}));
-  CHECK((philox({0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344}, {0xa4093822, 0x299f31d0}) == PhiloxBlock{0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1}));
+  CHECK((philox({0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff}, {0xffffffff, 0xffffffff}) ==
+         PhiloxBlock{0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd}));
+  CHECK((philox({0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344}, {0xa4093822, 0x299f31d0}) ==
+         PhiloxBlock{0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1}));
 }
 
 void test_stream() {
@@ -104,10 +106,12 @@ void test_extremes() {
 std::uint64_t count_by_trying(const Column& column, std::span<const Row> rows, Row min_leaf) {
   std::vector<Rule> candidates;
   if (column.categorical) {
-    for (std::uint64_t subset = 1; subset + 1 < std::uint64_t{1} << column.n_codes(); subset += 2) candidates.push_back({.subset = subset});
+    for (std::uint64_t subset = 1; subset + 1 < std::uint64_t{1} << column.n_codes(); subset += 2)
+      candidates.push_back({.subset = subset});
   } else {
     for (std::uint32_t cut = 0; cut + 1 < column.n_codes(); ++cut) candidates.push_back({.cut = cut});
-    for (std::uint32_t cut = 0; column.has_missing && cut + 1 < column.observed; ++cut) candidates.push_back({.cut = cut, .missing_left = true});
+    for (std::uint32_t cut = 0; column.has_missing && cut + 1 < column.observed; ++cut)
+      candidates.push_back({.cut = cut, .missing_left = true});
   }
   std::uint64_t count = 0;
   for (const Rule& rule : candidates) {
@@ -133,7 +137,8 @@ void test_admissible(const Table& table) {
         CHECK(has_rule(column, rows, min_leaf, buffers) == (rules.count > 0));
         if (rules.count == 0) continue;
         const Rule rule = nth_rule(column, j, rules, rows, min_leaf, stream.below(rules.count), buffers);
-        const auto left = with_test(column, rule, [&](auto test) { return std::count_if(rows.begin(), rows.end(), test); });
+        const auto left =
+            with_test(column, rule, [&](auto test) { return std::count_if(rows.begin(), rows.end(), test); });
         CHECK(left >= min_leaf && rows.size() - left >= min_leaf);
       }
     }
@@ -161,12 +166,14 @@ void check_state(cart::Chain<Leaf>& chain, const Table& table, Row min_leaf) {
   const double log_likelihood = chain.log_likelihood(), log_prior = chain.log_prior();
   const auto points = count_points(chain.nodes());
   chain.restore(unpacked);
-  CHECK(chain.log_likelihood() == log_likelihood && std::abs(chain.log_prior() - log_prior) < 1e-9 && count_points(chain.nodes()) == points);
+  CHECK(chain.log_likelihood() == log_likelihood && std::abs(chain.log_prior() - log_prior) < 1e-9 &&
+        count_points(chain.nodes()) == points);
 }
 
 Mixture every_proposal() {
   std::vector<Component> components;
-  for (Proposal proposal : {Proposal::uc, Proposal::q0, Proposal::cycle, Proposal::birth_death, Proposal::change, Proposal::swap})
+  for (Proposal proposal :
+       {Proposal::uc, Proposal::q0, Proposal::cycle, Proposal::birth_death, Proposal::change, Proposal::swap})
     components.push_back({.proposal = proposal, .last = 5});
   return Mixture(components);
 }
@@ -176,7 +183,9 @@ void test_chain(const Table& table, const Leaf& leaf) {
   for (bool by_column : {true, false})
     for (Row min_leaf : {1u, 5u, 20u}) {
       const GrowTree prior{.alpha = 0.95, .beta = 0.5, .min_leaf = min_leaf, .by_column = by_column};
-      const auto make = [&](Stream stream) { return std::make_unique<cart::Chain<Leaf>>(table.design, leaf, prior, every_proposal(), 1.0, stream); };
+      const auto make = [&](Stream stream) {
+        return std::make_unique<cart::Chain<Leaf>>(table.design, leaf, prior, every_proposal(), 1.0, stream);
+      };
       Tempered<cart::Chain<Leaf>> chain({.ladder = {1.0, 0.3, 0.0}, .swap_every = 7, .adapts = true}, make, 11, 0);
       for (int block = 0; block < 20; ++block) {
         chain.warm_up(50, 2);
@@ -185,12 +194,15 @@ void test_chain(const Table& table, const Leaf& leaf) {
       chain.draw(50, 3, 2);
       const cart::Draws draws = chain.take();
       CHECK(draws.state.size() == 50 && draws.log_prior.size() == 50);
-      CHECK(draws.statistics.size() == (draws.forest.feature.size() + draws.forest.begin.size()) / 2 * leaf.n_statistics());
-      const ForestView view{draws.forest.feature, draws.forest.cut, draws.forest.subset, draws.forest.missing_left, draws.forest.rows, draws.forest.begin};
+      CHECK(draws.statistics.size() ==
+            (draws.forest.feature.size() + draws.forest.begin.size()) / 2 * leaf.n_statistics());
+      const ForestView view{draws.forest.feature,      draws.forest.cut,  draws.forest.subset,
+                            draws.forest.missing_left, draws.forest.rows, draws.forest.begin};
       const Predictor predictor(view, table.design.columns);
       std::vector<std::uint32_t> codes;
       for (Row row = 0; row < 30; ++row)
-        for (const Column& column : table.design.columns) codes.push_back(column.missing_code() - (row * 7 + 3) % (column.observed + 1));
+        for (const Column& column : table.design.columns)
+          codes.push_back(column.missing_code() - (row * 7 + 3) % (column.observed + 1));
       std::vector<std::int64_t> leaves(30 * predictor.trees());
       predictor.apply(codes, 30, leaves);
       CHECK(*std::max_element(leaves.begin(), leaves.end()) < static_cast<std::int64_t>(predictor.leaves()));
@@ -212,11 +224,12 @@ void test_grow_trees(const Table& table) {
   }
 }
 
-/// Every kind of knowledge alone, and all together. That a tree restored from its bare rules has the same prior and the same choice points shows that what lies
-/// above a node is the same by every way that leads there.
+/// Every kind of knowledge alone, and all together. That a tree restored from its bare rules has the same prior and the
+/// same choice points shows that what lies above a node is the same by every way that leads there.
 void test_knowledge(const Table& table) {
   const cart::GaussianLeaf leaf(table.values, {}, {0.5, 0.1, 3.0, 0.05});
-  const Box low{{{0, -infinity, 1.5}, {2, 0.5, infinity}, {6, 100.0, 300.0}}}, high{{{0, 2.5, 3.0}, {6, 500.0, infinity}}};
+  const Box low{{{0, -infinity, 1.5}, {2, 0.5, infinity}, {6, 100.0, 300.0}}},
+      high{{{0, 2.5, 3.0}, {6, 500.0, infinity}}};
   Knowledge all{.max_depth = 6,
                 .forbidden = {3},
                 .below_depth = {{4, 3}},
@@ -239,14 +252,21 @@ void test_knowledge(const Table& table) {
                              all};
   for (const Knowledge& knowledge : cases)
     for (bool by_column : {true, false}) {
-      const GrowTree prior{.alpha = 0.95, .beta = 0.5, .min_leaf = 5, .by_column = by_column, .knowledge = knowledge, .cuts = table.cuts};
-      cart::Chain<cart::GaussianLeaf> chain(table.design, leaf, prior, every_proposal(), 0.0, Stream(3, Role::chain, 0));
+      const GrowTree prior{.alpha = 0.95,
+                           .beta = 0.5,
+                           .min_leaf = 5,
+                           .by_column = by_column,
+                           .knowledge = knowledge,
+                           .cuts = table.cuts};
+      cart::Chain<cart::GaussianLeaf> chain(table.design, leaf, prior, every_proposal(), 0.0,
+                                            Stream(3, Role::chain, 0));
       std::size_t largest = 1;
       for (int block = 0; block < 20; ++block) {
         for (int step = 0; step < 50; ++step) chain.step();
         check_state(chain, table, 5);
         largest = std::max(largest, chain.nodes().size());
-        for (const Node& node : chain.nodes()) CHECK(node.is_leaf() || !knowledge.max_depth || node.depth < *knowledge.max_depth);
+        for (const Node& node : chain.nodes())
+          CHECK(node.is_leaf() || !knowledge.max_depth || node.depth < *knowledge.max_depth);
         CHECK(!knowledge.max_leaves || chain.nodes().size() / 2 < *knowledge.max_leaves);
       }
       CHECK(largest > 3);
@@ -262,20 +282,23 @@ void test_knowledge(const Table& table) {
     const Nodes tree{{.rule = {.feature = 0, .cut = 2}, .size = 3}, {}, {}};
     return !throws([&] { start(knowledge, 0.95).restore(tree); });
   };
-  CHECK(goes_to({}) && goes_to({.max_leaves = 2}) && !goes_to({.max_leaves = 1}) && !goes_to({.forbidden = {0}}) && !goes_to({.max_depth = 0}));
+  CHECK(goes_to({}) && goes_to({.max_leaves = 2}) && !goes_to({.max_leaves = 1}) && !goes_to({.forbidden = {0}}) &&
+        !goes_to({.max_depth = 0}));
 }
 
-/// Every draw is a monotone function, at random pairs of points that differ in columns with a sign; codes at prediction include missing values where training
-/// had none.
+/// Every draw is a monotone function, at random pairs of points that differ in columns with a sign; codes at prediction
+/// include missing values where training had none.
 template <class Leaf>
 void test_monotone(const Table& table, const Leaf& leaf) {
   const std::vector<int> signs{1, 0, -1, 0, 0, 0, 1};
   std::vector<Component> components;
-  for (Proposal proposal : {Proposal::uc, Proposal::birth_death, Proposal::change, Proposal::swap}) components.push_back({.proposal = proposal});
+  for (Proposal proposal : {Proposal::uc, Proposal::birth_death, Proposal::change, Proposal::swap})
+    components.push_back({.proposal = proposal});
   for (bool from_prior : {false, true}) {
     const GrowTree prior{.alpha = 0.95, .beta = 0.3, .min_leaf = 3};
     const auto make = [&](Stream stream) {
-      return std::make_unique<cart::Chain<Leaf>>(table.design, leaf, prior, Mixture(components), from_prior ? 0.0 : 1.0, stream, Monotone{signs, from_prior});
+      return std::make_unique<cart::Chain<Leaf>>(table.design, leaf, prior, Mixture(components), from_prior ? 0.0 : 1.0,
+                                                 stream, Monotone{signs, from_prior});
     };
     Tempered<cart::Chain<Leaf>> tempered({.ladder = {1.0, 0.0}, .swap_every = 3}, make, 11, 0);
     tempered.advance(200, 2);
@@ -284,7 +307,8 @@ void test_monotone(const Table& table, const Leaf& leaf) {
     CHECK(chain.values().size() == (chain.nodes().size() + 1) / 2);
     const cart::Draws draws = tempered.take();
     CHECK(draws.value.size() * leaf.n_statistics() == draws.statistics.size());
-    const ForestView view{draws.forest.feature, draws.forest.cut, draws.forest.subset, draws.forest.missing_left, draws.forest.rows, draws.forest.begin};
+    const ForestView view{draws.forest.feature,      draws.forest.cut,  draws.forest.subset,
+                          draws.forest.missing_left, draws.forest.rows, draws.forest.begin};
     const Predictor predictor(view, table.design.columns);
     Stream stream(5, Role::chain, 0);
     constexpr std::size_t pairs = 400;
@@ -316,7 +340,8 @@ void test_monotone(const Table& table, const Leaf& leaf) {
     CHECK(throws([&] { chain.restore_values({}); }));
   }
   const auto chain_with = [&](std::vector<int> wrong) {
-    cart::Chain<Leaf>(table.design, leaf, {}, Mixture(components), 1.0, Stream(11, Role::chain, 0), {std::move(wrong), false});
+    cart::Chain<Leaf>(table.design, leaf, {}, Mixture(components), 1.0, Stream(11, Role::chain, 0),
+                      {std::move(wrong), false});
   };
   CHECK(throws([&] { chain_with({1}); }));
   CHECK(throws([&] { chain_with({2, 0, 0, 0, 0, 0, 0}); }));
@@ -334,7 +359,8 @@ void test_ladder() {
   for (std::size_t i = 0; i < even.size(); ++i) CHECK(std::abs(same[i] - even[i]) < 1e-12);
   const Ladder still = respaced(even, std::vector{0.0, 0.0, 1.0});
   for (std::size_t i = 1; i < still.size(); ++i) CHECK(still[i] < still[i - 1]);
-  CHECK(throws([] { check_ladder(std::vector{0.9, 0.1}); }) && throws([] { check_ladder(std::vector{1.0, 1.0}); }) && throws([] { check_ladder({}); }));
+  CHECK(throws([] { check_ladder(std::vector{0.9, 0.1}); }) && throws([] { check_ladder(std::vector{1.0, 1.0}); }) &&
+        throws([] { check_ladder({}); }));
 }
 
 void test_rounds() {
@@ -390,7 +416,8 @@ q(_). q(Ünï).
 )";
   const auto written = [](const slp::Source& source) {
     std::string out;
-    for (const slp::Sentence& sentence : source.sentences) out += slp::write(source, sentence.term, sentence.variables) + ".\n";
+    for (const slp::Sentence& sentence : source.sentences)
+      out += slp::write(source, sentence.term, sentence.variables) + ".\n";
     return out;
   };
   Stream stream(5, Role::chain, 0);

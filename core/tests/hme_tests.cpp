@@ -1,4 +1,5 @@
-// Mixtures of experts under the sanitizers: normal systems against their equations, chains of every kind at every power, extreme numbers, refusals.
+// Mixtures of experts under the sanitizers: normal systems against their equations, chains of every kind at every
+// power, extreme numbers, refusals.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -22,15 +23,22 @@ bool close(double a, double b) { return std::abs(a - b) <= 1e-9 * std::max(1.0, 
 
 /// Rows of normal inputs with ones at the end; outputs are normal or random classes. Large numbers come by `scale`.
 struct Table {
-  Table(std::size_t n, std::size_t columns, std::size_t n_outputs, std::size_t depth, std::size_t branching, ExpertKind kind, double scale = 1.0) {
+  Table(std::size_t n, std::size_t columns, std::size_t n_outputs, std::size_t depth, std::size_t branching,
+        ExpertKind kind, double scale = 1.0) {
     Stream stream(n + columns, Role::chain, 0);
     for (std::size_t row = 0; row < n; ++row) {
       for (std::size_t j = 0; j + 1 < columns; ++j) inputs.push_back(scale * stream.normal());
       inputs.push_back(1.0);
       const std::size_t own = stream.below(n_outputs);
-      for (std::size_t k = 0; k < n_outputs; ++k) outputs.push_back(kind == ExpertKind::classes ? (k == own ? 1.0 : 0.0) : scale * stream.normal());
+      for (std::size_t k = 0; k < n_outputs; ++k)
+        outputs.push_back(kind == ExpertKind::classes ? (k == own ? 1.0 : 0.0) : scale * stream.normal());
     }
-    problem = {.columns = columns, .n_outputs = n_outputs, .depth = depth, .branching = branching, .experts = kind, .lambda = std::vector(n_outputs, 0.5)};
+    problem = {.columns = columns,
+               .n_outputs = n_outputs,
+               .depth = depth,
+               .branching = branching,
+               .experts = kind,
+               .lambda = std::vector(n_outputs, 0.5)};
   }
 
   hme::Problem prepared() const {
@@ -65,7 +73,9 @@ void test_normal_system(std::size_t columns) {
     }
   }
   system.factor();
-  const auto times = [&](std::span<const double> v, std::size_t i) { return std::inner_product(v.begin(), v.end(), q.begin() + i * columns, 0.0); };
+  const auto times = [&](std::span<const double> v, std::size_t i) {
+    return std::inner_product(v.begin(), v.end(), q.begin() + i * columns, 0.0);
+  };
   for (const std::size_t k : {1, 0}) {
     const std::span<const double> mean = system.mean(k);
     for (std::size_t i = 0; i < columns; ++i) CHECK(close(times(mean, i), b[k * columns + i]));
@@ -103,7 +113,8 @@ void test_chain(const Table& table, double power) {
     chain.store(draws);
     CHECK(draws.log_mixture.size() == static_cast<std::size_t>(step + 1) && std::isfinite(draws.log_mixture.back()));
   }
-  CHECK(draws.parameters.gates.size() == 40 * problem.gate_numbers() && draws.parameters.variance.size() == 40 * problem.variances());
+  CHECK(draws.parameters.gates.size() == 40 * problem.gate_numbers() &&
+        draws.parameters.variance.size() == 40 * problem.variances());
   hme::Chain other(problem, power, Stream(1, Role::chain, 0));
   other.restore(chain.position());
   CHECK(other.log_likelihood() == chain.log_likelihood() && other.steps() == 40);
@@ -140,19 +151,27 @@ void test_refusals() {
   };
   constexpr ExpertKind linear = ExpertKind::linear, classes = ExpertKind::classes;
   CHECK(!refuses(linear, [](Table&) {}) && !refuses(classes, [](Table&) {}));
-  CHECK(refuses(linear, [](Table& t) { t.inputs.pop_back(); }) && refuses(linear, [](Table& t) { t.outputs.pop_back(); }));
-  CHECK(refuses(linear, [](Table& t) { t.inputs.clear(), t.outputs.clear(); }) && refuses(linear, [](Table& t) { t.problem.columns = 0; }));
-  CHECK(refuses(linear, [](Table& t) { t.inputs[0] = nan; }) && refuses(linear, [](Table& t) { t.outputs[0] = infinity; }));
-  CHECK(refuses(linear, [](Table& t) { t.problem.branching = 1; }) && refuses(linear, [](Table& t) { t.problem.depth = 17; }));
+  CHECK(refuses(linear, [](Table& t) { t.inputs.pop_back(); }) &&
+        refuses(linear, [](Table& t) { t.outputs.pop_back(); }));
+  CHECK(refuses(linear, [](Table& t) { t.inputs.clear(), t.outputs.clear(); }) &&
+        refuses(linear, [](Table& t) { t.problem.columns = 0; }));
+  CHECK(refuses(linear, [](Table& t) { t.inputs[0] = nan; }) &&
+        refuses(linear, [](Table& t) { t.outputs[0] = infinity; }));
+  CHECK(refuses(linear, [](Table& t) { t.problem.branching = 1; }) &&
+        refuses(linear, [](Table& t) { t.problem.depth = 17; }));
   CHECK(refuses(linear, [](Table& t) { t.problem.depth = 1, t.problem.branching = std::size_t{1} << 60; }));
-  CHECK(refuses(linear, [](Table& t) { t.problem.gate_sd = 0.0; }) && refuses(linear, [](Table& t) { t.problem.sd = nan; }));
-  CHECK(refuses(linear, [](Table& t) { t.problem.nu = 0.0; }) && refuses(linear, [](Table& t) { t.problem.lambda = {1.0}; }));
+  CHECK(refuses(linear, [](Table& t) { t.problem.gate_sd = 0.0; }) &&
+        refuses(linear, [](Table& t) { t.problem.sd = nan; }));
+  CHECK(refuses(linear, [](Table& t) { t.problem.nu = 0.0; }) &&
+        refuses(linear, [](Table& t) { t.problem.lambda = {1.0}; }));
   CHECK(refuses(linear, [](Table& t) { t.problem.lambda[1] = -1.0; }));
-  CHECK(refuses(classes, [](Table& t) { t.outputs[0] = t.outputs[1] = 1.0; }) && refuses(classes, [](Table& t) { t.outputs[0] = 0.5; }));
+  CHECK(refuses(classes, [](Table& t) { t.outputs[0] = t.outputs[1] = 1.0; }) &&
+        refuses(classes, [](Table& t) { t.outputs[0] = 0.5; }));
   CHECK(refuses(classes, [](Table& t) { t.problem.n_outputs = 1; }));
   const Table table(10, 3, 2, 2, 2, linear);
   const hme::Problem problem = table.prepared();
-  for (const double power : {-1.0, nan, infinity}) CHECK(throws([&] { hme::Chain(problem, power, Stream(1, Role::chain, 0)); }));
+  for (const double power : {-1.0, nan, infinity})
+    CHECK(throws([&] { hme::Chain(problem, power, Stream(1, Role::chain, 0)); }));
   hme::Chain chain(problem, 1.0, Stream(1, Role::chain, 0));
   const hme::Position position = chain.position();
   const auto not_restored = [&](auto change) {
@@ -162,9 +181,12 @@ void test_refusals() {
   };
   CHECK(!not_restored([](auto&) {}));
   CHECK(not_restored([](auto& bad) { bad.leaf.pop_back(); }) && not_restored([](auto& bad) { bad.leaf[0] = 4; }));
-  CHECK(not_restored([](auto& bad) { bad.parameters.gates.pop_back(); }) && not_restored([](auto& bad) { bad.parameters.gates[0] = nan; }));
-  CHECK(not_restored([](auto& bad) { bad.parameters.gates[0] = 1e60; }) && refuses(linear, [](Table& t) { t.inputs[0] = 1e60; }));
-  CHECK(not_restored([](auto& bad) { bad.parameters.variance[0] = 0.0; }) && not_restored([](auto& bad) { bad.parameters.coefficients.push_back(0.0); }));
+  CHECK(not_restored([](auto& bad) { bad.parameters.gates.pop_back(); }) &&
+        not_restored([](auto& bad) { bad.parameters.gates[0] = nan; }));
+  CHECK(not_restored([](auto& bad) { bad.parameters.gates[0] = 1e60; }) &&
+        refuses(linear, [](Table& t) { t.inputs[0] = 1e60; }));
+  CHECK(not_restored([](auto& bad) { bad.parameters.variance[0] = 0.0; }) &&
+        not_restored([](auto& bad) { bad.parameters.coefficients.push_back(0.0); }));
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Hidden Markov chains under the sanitizers: against sums over all decisions in logarithms, also where scaled numbers would lose them, for any threads;
-// refusals.
+// Hidden Markov chains under the sanitizers: against sums over all decisions in logarithms, also where scaled numbers
+// would lose them, for any threads; refusals.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -23,13 +23,15 @@ bool near(double a, double b) { return std::abs(a - b) <= 1e-9 * std::max(1.0, s
 
 /// Random chains; the larger `sharp`, the less probable the least probable steps and rows.
 struct Chains {
-  Chains(std::size_t nodes, std::size_t branching, std::size_t outcomes, std::vector<std::uint64_t> first, double sharp, std::uint64_t seed)
+  Chains(std::size_t nodes, std::size_t branching, std::size_t outcomes, std::vector<std::uint64_t> first, double sharp,
+         std::uint64_t seed)
       : begin(std::move(first)) {
     Stream stream(seed, Role::chain, 0);
     const std::size_t rows = begin.back();
     std::size_t states = 1;
     for (std::size_t node = 0; node < nodes; ++node) states *= branching;
-    for (std::size_t s = 0; s < states; ++s) outcome.push_back(static_cast<std::uint32_t>(s < outcomes ? s : stream.below(outcomes)));
+    for (std::size_t s = 0; s < states; ++s)
+      outcome.push_back(static_cast<std::uint32_t>(s < outcomes ? s : stream.below(outcomes)));
     for (std::size_t i = 0; i < rows * nodes * branching; ++i) {
       std::vector<double> score(branching);
       double total = -infinity;
@@ -43,7 +45,8 @@ struct Chains {
   double step(std::size_t row, std::size_t before, std::size_t now) const {
     double sum = log_evidence[row * view.outcomes + outcome[now]];
     const std::size_t b = view.branching;
-    for (std::size_t node = view.nodes; node-- > 0; before /= b, now /= b) sum += log_transition[((row * view.nodes + node) * b + before % b) * b + now % b];
+    for (std::size_t node = view.nodes; node-- > 0; before /= b, now /= b)
+      sum += log_transition[((row * view.nodes + node) * b + before % b) * b + now % b];
     return sum;
   }
 
@@ -55,7 +58,8 @@ struct Chains {
 
 /// Every sequence of joint states of the rows, with its log probability.
 template <class Visit>
-void visit_all(const Chains& chains, std::size_t first, std::size_t last, std::vector<std::size_t>& path, double log_probability, const Visit& visit) {
+void visit_all(const Chains& chains, std::size_t first, std::size_t last, std::vector<std::size_t>& path,
+               double log_probability, const Visit& visit) {
   const std::size_t row = first + path.size();
   if (row == last) {
     visit(path, log_probability);
@@ -89,7 +93,8 @@ void test_against_sums(const Chains& chains) {
       for (std::size_t t = 0; t < states.size(); ++t) {
         outcome[t * view.outcomes + view.outcome[states[t]]] += probability;
         std::size_t before = t ? states[t - 1] : 0, now = states[t];
-        for (std::size_t node = nodes; node-- > 0; before /= b, now /= b) pair[((t * nodes + node) * b + before % b) * b + now % b] += probability;
+        for (std::size_t node = nodes; node-- > 0; before /= b, now /= b)
+          pair[((t * nodes + node) * b + before % b) * b + now % b] += probability;
       }
     });
     double forward = 0.0, smoothed = 0.0;
@@ -107,7 +112,8 @@ void test_against_sums(const Chains& chains) {
     for (std::size_t i = 0; i < outcome.size(); ++i) CHECK(near(back.outcome[first * view.outcomes + i], outcome[i]));
     for (std::size_t i = 0; i < pair.size(); ++i) CHECK(near(back.pair[first * nodes * b * b + i], pair[i]));
     // At the last row all has been seen.
-    for (std::size_t i = 0; i < view.outcomes; ++i) CHECK(near(ahead.outcome[(last - 1) * view.outcomes + i], outcome[(last - first - 1) * view.outcomes + i]));
+    for (std::size_t i = 0; i < view.outcomes; ++i)
+      CHECK(near(ahead.outcome[(last - 1) * view.outcomes + i], outcome[(last - first - 1) * view.outcomes + i]));
   }
 }
 
@@ -115,7 +121,8 @@ void test_against_sums(const Chains& chains) {
 void test_states_that_underflow() {
   Chains chains(1, 2, 2, {0, 3}, 1.0, 1);
   chains.outcome = {0, 1};
-  chains.log_transition = {std::log(0.5), std::log(0.5), std::log(0.5), std::log(0.5), -1e-300, -800, -800, -1e-300, -1e-300, -800, -800, -1e-300};
+  chains.log_transition = {std::log(0.5), std::log(0.5), std::log(0.5), std::log(0.5), -1e-300, -800,
+                           -800,          -1e-300,       -1e-300,       -800,          -800,    -1e-300};
   chains.log_evidence = {0, -1000, 0, 0, -2000, 0};
   test_against_sums(chains);
   CHECK(smooth(chains.view, 1).outcome[5] == 1.0);
@@ -124,7 +131,8 @@ void test_states_that_underflow() {
 /// The outcome of each joint state of a tree of three nodes with two branches.
 const std::vector<std::uint32_t> leaves{0, 0, 1, 1, 2, 3, 2, 3};
 
-/// Row by row against sums over the joint states of nodes that were independent; for one node and at first rows against the exact pass.
+/// Row by row against sums over the joint states of nodes that were independent; for one node and at first rows against
+/// the exact pass.
 void test_projection(double sharp) {
   Chains chains(3, 2, 4, {0, 4, 5}, sharp, 7);
   chains.outcome = leaves;
@@ -134,10 +142,12 @@ void test_projection(double sharp) {
   for (std::size_t row = 0; row < view.rows(); ++row) {
     double total = 0.0;
     std::vector<double> decision(6), outcome(4);
-    const double largest = *std::max_element(view.log_evidence.begin() + 4 * row, view.log_evidence.begin() + 4 * row + 4);
+    const double largest =
+        *std::max_element(view.log_evidence.begin() + 4 * row, view.log_evidence.begin() + 4 * row + 4);
     for (std::size_t s = 0; s < 8; ++s) {
       double weight = std::exp(view.log_evidence[4 * row + leaves[s]] - largest);
-      for (std::size_t node = 0; node < 3; ++node) weight *= found.decision_ahead[6 * row + 2 * node + (s >> (2 - node) & 1)];
+      for (std::size_t node = 0; node < 3; ++node)
+        weight *= found.decision_ahead[6 * row + 2 * node + (s >> (2 - node) & 1)];
       for (std::size_t node = 0; node < 3; ++node) decision[2 * node + (s >> (2 - node) & 1)] += weight;
       outcome[leaves[s]] += weight;
       total += weight;
@@ -149,8 +159,10 @@ void test_projection(double sharp) {
       for (std::size_t i = 0; i < 6; ++i) CHECK(near(found.decision[6 * row + i], exact.decision[6 * row + i]));
   }
   const Chains one(1, 3, 3, {0, 6}, sharp, 8);
-  const Filtered alone = project({1, 3, one.view.begin, one.view.log_transition, one.view.log_evidence}, 1), all = filter(one.view, 1);
-  for (std::size_t i = 0; i < alone.decision.size(); ++i) CHECK(near(alone.decision[i], all.decision[i]) && near(alone.outcome_ahead[i], all.outcome_ahead[i]));
+  const Filtered alone = project({1, 3, one.view.begin, one.view.log_transition, one.view.log_evidence}, 1),
+                 all = filter(one.view, 1);
+  for (std::size_t i = 0; i < alone.decision.size(); ++i)
+    CHECK(near(alone.decision[i], all.decision[i]) && near(alone.outcome_ahead[i], all.outcome_ahead[i]));
   CHECK(throws([&] { project({2, 2, view.begin, view.log_transition, view.log_evidence}, 1); }));
   CHECK(throws([&] { project({3, 2, one.view.begin, view.log_transition, view.log_evidence}, 1); }));
 }
@@ -165,12 +177,15 @@ void test_threads() {
 
 void test_refusals() {
   const Chains right(2, 2, 3, {0, 2, 5}, 1.0, 5);
-  const auto refused = [](const Chains& chains) { return throws([&] { smooth(chains.view, 1); }) && throws([&] { filter(chains.view, 2); }); };
+  const auto refused = [](const Chains& chains) {
+    return throws([&] { smooth(chains.view, 1); }) && throws([&] { filter(chains.view, 2); });
+  };
   CHECK(!refused(right));
   const auto with = [&](auto change) {
     Chains wrong(2, 2, 3, {0, 2, 5}, 1.0, 5);
     change(wrong);
-    wrong.view = {wrong.view.nodes, wrong.view.branching, wrong.view.outcomes, wrong.begin, wrong.log_transition, wrong.log_evidence, wrong.outcome};
+    wrong.view = {wrong.view.nodes,     wrong.view.branching, wrong.view.outcomes, wrong.begin,
+                  wrong.log_transition, wrong.log_evidence,   wrong.outcome};
     return wrong;
   };
   CHECK(refused(with([](Chains& c) { c.begin = {}; })));

@@ -1,5 +1,5 @@
-// Runs the table that programs see without Python, so that the sanitizers see all of it: on random trees under random constraints, the admissible rules are
-// compared with all rules of the columns tried one by one.
+// Runs the table that programs see without Python, so that the sanitizers see all of it: on random trees under random
+// constraints, the admissible rules are compared with all rules of the columns tried one by one.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -21,8 +21,8 @@ using namespace baytree;
 using slp::NodeId;
 using slp::Question;
 
-/// Columns of every kind: numeric with ties, with missing values, constant, two-byte codes, categorical with and without missing values. The cut values of a
-/// column are 0, 1, 2, …; a row of code c has the value c − 0.5.
+/// Columns of every kind: numeric with ties, with missing values, constant, two-byte codes, categorical with and
+/// without missing values. The cut values of a column are 0, 1, 2, …; a row of code c has the value c − 0.5.
 struct Table {
   Table(std::uint64_t seed, Row rows) : stream(seed, Role::chain, 0) {
     add(rows, false, 6, false);
@@ -52,7 +52,8 @@ struct Table {
     auto& cuts = vocabulary.cuts.emplace_back(categorical ? 0 : observed - 1);
     std::iota(cuts.begin(), cuts.end(), 0.0);
     auto& levels = vocabulary.levels.emplace_back();
-    for (std::uint32_t level = 0; categorical && level < observed; ++level) levels.push_back("level " + std::to_string(level));
+    for (std::uint32_t level = 0; categorical && level < observed; ++level)
+      levels.push_back("level " + std::to_string(level));
     design.columns.push_back({.categorical = categorical, .observed = observed, .has_missing = has_missing});
   }
 
@@ -70,7 +71,8 @@ Knowledge random_knowledge(Table& table) {
   Knowledge knowledge;
   if (stream.bernoulli(0.2)) knowledge.max_depth = static_cast<std::uint32_t>(stream.below(4));
   while (stream.bernoulli(0.2)) knowledge.forbidden.push_back(table.feature());
-  while (stream.bernoulli(0.3)) knowledge.below_depth.push_back({table.feature(), static_cast<std::uint32_t>(stream.below(4))});
+  while (stream.bernoulli(0.3))
+    knowledge.below_depth.push_back({table.feature(), static_cast<std::uint32_t>(stream.below(4))});
   while (stream.bernoulli(0.3)) {
     auto& only = knowledge.only.emplace_back(Knowledge::Only{.depth = static_cast<std::uint32_t>(stream.below(4))});
     for (std::uint64_t members = stream.below(8); members > 0; --members) only.features.push_back(table.feature());
@@ -85,7 +87,8 @@ Knowledge random_knowledge(Table& table) {
     Box& box = knowledge.boxes.emplace_back();
     for (std::uint32_t feature : {0u, 1u, 4u, 5u, 6u}) {
       if (stream.bernoulli(0.25)) continue;
-      double min = 0.5 * static_cast<double>(stream.below(16)) - 1.0, max = min + 0.5 * static_cast<double>(stream.below(5));
+      double min = 0.5 * static_cast<double>(stream.below(16)) - 1.0,
+             max = min + 0.5 * static_cast<double>(stream.below(5));
       if (stream.bernoulli(0.2)) min = -infinity;
       if (stream.bernoulli(0.2)) max = infinity;
       box.sides.push_back({feature, min, max});
@@ -107,7 +110,8 @@ struct Step {
 std::vector<Question> all_questions(const Column& column) {
   std::vector<Question> questions;
   if (column.categorical) {
-    for (std::uint64_t levels = 1; levels + 1 < std::uint64_t{1} << column.n_codes(); levels += 2) questions.push_back({Question::Kind::levels, 0.0, levels});
+    for (std::uint64_t levels = 1; levels + 1 < std::uint64_t{1} << column.n_codes(); levels += 2)
+      questions.push_back({Question::Kind::levels, 0.0, levels});
     return questions;
   }
   for (std::uint32_t cut = 0; cut + 1 < column.observed; ++cut) {
@@ -137,16 +141,20 @@ bool goes_left(const Column& column, const Question& question, std::uint32_t cod
 enum class Fate { left, right, cut };
 
 Fate fate(const Box& box, std::uint32_t feature, const Question& question) {
-  const auto side = std::find_if(box.sides.begin(), box.sides.end(), [&](const Box::Side& s) { return s.feature == feature; });
+  const auto side =
+      std::find_if(box.sides.begin(), box.sides.end(), [&](const Box::Side& s) { return s.feature == feature; });
   if (side == box.sides.end()) return Fate::cut;
   if (question.kind == Question::Kind::observed || side->max <= question.cut) return Fate::left;
   return side->min > question.cut ? Fate::right : Fate::cut;
 }
 
-bool contains(const std::vector<std::uint32_t>& list, std::uint32_t item) { return std::find(list.begin(), list.end(), item) != list.end(); }
+bool contains(const std::vector<std::uint32_t>& list, std::uint32_t item) {
+  return std::find(list.begin(), list.end(), item) != list.end();
+}
 
 /// The constraints as their definitions say, from the path alone.
-bool is_allowed(const Knowledge& knowledge, const std::vector<Step>& path, std::uint32_t feature, const Question& question) {
+bool is_allowed(const Knowledge& knowledge, const std::vector<Step>& path, std::uint32_t feature,
+                const Question& question) {
   if (knowledge.max_depth && path.size() >= *knowledge.max_depth) return false;
   if (contains(knowledge.forbidden, feature)) return false;
   for (const auto& [below, depth] : knowledge.below_depth)
@@ -160,30 +168,37 @@ bool is_allowed(const Knowledge& knowledge, const std::vector<Step>& path, std::
     auto groups = knowledge.interacting;
     std::vector<std::uint32_t> others;
     for (std::uint32_t j = 0; j < 7; ++j)
-      if (std::none_of(groups.begin(), groups.end(), [&](const auto& group) { return contains(group, j); })) others.push_back(j);
+      if (std::none_of(groups.begin(), groups.end(), [&](const auto& group) { return contains(group, j); }))
+        others.push_back(j);
     groups.push_back(others);
     const auto holds_all = [&](const auto& group) {
-      return contains(group, feature) && std::all_of(path.begin(), path.end(), [&](const Step& step) { return contains(group, step.feature); });
+      return contains(group, feature) &&
+             std::all_of(path.begin(), path.end(), [&](const Step& step) { return contains(group, step.feature); });
     };
     if (std::none_of(groups.begin(), groups.end(), holds_all)) return false;
   }
   for (const Box& box : knowledge.boxes) {
-    const auto follows = [&](const Step& step) { return fate(box, step.feature, step.question) == (step.left ? Fate::left : Fate::right); };
+    const auto follows = [&](const Step& step) {
+      return fate(box, step.feature, step.question) == (step.left ? Fate::left : Fate::right);
+    };
     if (std::all_of(path.begin(), path.end(), follows) && fate(box, feature, question) == Fate::cut) return false;
   }
   return true;
 }
 
 bool same(const std::vector<Question>& a, const std::vector<Question>& b) {
-  return a.size() == b.size() && std::all_of(a.begin(), a.end(), [&](const Question& q) { return std::count(b.begin(), b.end(), q) == 1; });
+  return a.size() == b.size() &&
+         std::all_of(a.begin(), a.end(), [&](const Question& q) { return std::count(b.begin(), b.end(), q) == 1; });
 }
 
 /// One node against the definitions; returns its admissible rules.
-std::vector<Step> check_node(NodeTable& nodes, NodeId node, const Table& table, const Knowledge& knowledge, Row min_leaf, const std::vector<Step>& path) {
+std::vector<Step> check_node(NodeTable& nodes, NodeId node, const Table& table, const Knowledge& knowledge,
+                             Row min_leaf, const std::vector<Step>& path) {
   std::vector<Row> rows;
   for (Row row = 0; row < table.design.rows; ++row)
     if (std::all_of(path.begin(), path.end(), [&](const Step& step) {
-          return goes_left(table.design.columns[step.feature], step.question, table.codes[step.feature][row]) == step.left;
+          return goes_left(table.design.columns[step.feature], step.question, table.codes[step.feature][row]) ==
+                 step.left;
         }))
       rows.push_back(row);
   const auto found = nodes.rows(node);
@@ -198,9 +213,10 @@ std::vector<Step> check_node(NodeTable& nodes, NodeId node, const Table& table, 
     const Column& column = table.design.columns[feature];
     std::vector<Question> expected, listed;
     for (const Question& question : all_questions(column)) {
-      const auto left =
-          static_cast<std::size_t>(std::count_if(rows.begin(), rows.end(), [&](Row row) { return goes_left(column, question, table.codes[feature][row]); }));
-      const bool holds = left >= min_leaf && rows.size() - left >= min_leaf && is_allowed(knowledge, path, feature, question);
+      const auto left = static_cast<std::size_t>(std::count_if(
+          rows.begin(), rows.end(), [&](Row row) { return goes_left(column, question, table.codes[feature][row]); }));
+      const bool holds =
+          left >= min_leaf && rows.size() - left >= min_leaf && is_allowed(knowledge, path, feature, question);
       CHECK(nodes.is_admissible(node, feature, question) == holds);
       if (holds) expected.push_back(question);
       if (!holds) CHECK(throws([&] { nodes.split(node, feature, question); }));
@@ -224,7 +240,8 @@ std::vector<Step> check_node(NodeTable& nodes, NodeId node, const Table& table, 
 }
 
 /// Grows a random tree, checking every node, and forgets it now and then.
-void walk(NodeTable& nodes, NodeId node, Table& table, const Knowledge& knowledge, Row min_leaf, std::vector<Step>& path) {
+void walk(NodeTable& nodes, NodeId node, Table& table, const Knowledge& knowledge, Row min_leaf,
+          std::vector<Step>& path) {
   const auto admissible = check_node(nodes, node, table, knowledge, min_leaf, path);
   if (admissible.empty() || path.size() == 5) return;
   for (int trial = 0; trial < 2; ++trial) {
@@ -233,7 +250,8 @@ void walk(NodeTable& nodes, NodeId node, Table& table, const Knowledge& knowledg
     const std::size_t memory = nodes.memory();
     const auto [left, right] = nodes.split(node, feature, question);
     CHECK(nodes.memory() > memory && nodes.parent(left) == node && nodes.parent(right) == node);
-    CHECK(nodes.is_left(left) && !nodes.is_left(right) && nodes.rule(left) == nodes.rule(right) && nodes.rule(left).feature == feature);
+    CHECK(nodes.is_left(left) && !nodes.is_left(right) && nodes.rule(left) == nodes.rule(right) &&
+          nodes.rule(left).feature == feature);
     CHECK(std::isnan(nodes.log_marginal(left)));
     nodes.log_marginal(left) = 1.0;
     for (const NodeId child : {left, right}) {
@@ -265,7 +283,8 @@ void test_many_levels() {
   table.add(300, true, max_levels, true);
   table.design.columns.back().codes = std::span<const std::uint16_t>(table.codes.back());
   const auto feature = static_cast<std::uint32_t>(table.design.columns.size() - 1);
-  for (std::size_t j = 0; j < feature; ++j) table.design.columns[j].codes = std::span<const std::uint16_t>(table.codes[j]);
+  for (std::size_t j = 0; j < feature; ++j)
+    table.design.columns[j].codes = std::span<const std::uint16_t>(table.codes[j]);
   for (const Row min_leaf : {1u, 100u, 150u}) {
     NodeTable nodes(table.design, table.vocabulary, {}, min_leaf);
     CHECK(nodes.levels(feature) == 64 && nodes.level_name(feature, 63) == "missing");
@@ -296,39 +315,57 @@ void test_hostile_questions() {
   Table table(2, 60);
   NodeTable nodes(table.design, table.vocabulary, {}, 5);
   const NodeId root = nodes.root();
-  CHECK(root == nodes.root() && throws([&] { nodes.parent(root); }) && throws([&] { nodes.rewind(0); }) && throws([&] { nodes.rewind(2); }));
+  CHECK(root == nodes.root() && throws([&] { nodes.parent(root); }) && throws([&] { nodes.rewind(0); }) &&
+        throws([&] { nodes.rewind(2); }));
   std::vector<double> weights;
   for (const NodeId node : {1u, 0xffffffffu}) {
-    CHECK(throws([&] { nodes.node_size(node); }) && throws([&] { nodes.depth(node); }) && throws([&] { nodes.region(node, 0); }));
-    CHECK(throws([&] { nodes.splittable(node); }) && throws([&] { nodes.usable(node, weights); }) && throws([&] { nodes.count_rules(node, 0); }));
-    CHECK(throws([&] { nodes.rule(node, 0, 0); }) && throws([&] { nodes.is_admissible(node, 0, {}); }) && throws([&] { nodes.split(node, 0, {}); }));
-    CHECK(throws([&] { nodes.parent(node); }) && throws([&] { nodes.rule(node); }) && throws([&] { nodes.log_marginal(node); }));
+    CHECK(throws([&] { nodes.node_size(node); }) && throws([&] { nodes.depth(node); }) &&
+          throws([&] { nodes.region(node, 0); }));
+    CHECK(throws([&] { nodes.splittable(node); }) && throws([&] { nodes.usable(node, weights); }) &&
+          throws([&] { nodes.count_rules(node, 0); }));
+    CHECK(throws([&] { nodes.rule(node, 0, 0); }) && throws([&] { nodes.is_admissible(node, 0, {}); }) &&
+          throws([&] { nodes.split(node, 0, {}); }));
+    CHECK(throws([&] { nodes.parent(node); }) && throws([&] { nodes.rule(node); }) &&
+          throws([&] { nodes.log_marginal(node); }));
   }
   for (const std::uint32_t feature : {7u, 0xffffffffu}) {
-    CHECK(throws([&] { nodes.feature_name(feature); }) && throws([&] { nodes.is_categorical(feature); }) && throws([&] { nodes.levels(feature); }));
-    CHECK(throws([&] { nodes.level_name(feature, 0); }) && throws([&] { nodes.region(root, feature); }) && throws([&] { nodes.count_rules(root, feature); }));
+    CHECK(throws([&] { nodes.feature_name(feature); }) && throws([&] { nodes.is_categorical(feature); }) &&
+          throws([&] { nodes.levels(feature); }));
+    CHECK(throws([&] { nodes.level_name(feature, 0); }) && throws([&] { nodes.region(root, feature); }) &&
+          throws([&] { nodes.count_rules(root, feature); }));
     CHECK(throws([&] { nodes.rule(root, feature, 0); }) && throws([&] { nodes.is_admissible(root, feature, {}); }));
     CHECK(throws([&] { nodes.split(root, feature, {}); }));
   }
-  CHECK(throws([&] { nodes.region(root, 2); }) && throws([&] { nodes.level_name(0, 0); }) && throws([&] { nodes.level_name(2, 4); }));
-  const auto asks = [&](std::uint32_t feature, const Question& question) { return nodes.is_admissible(root, feature, question); };
-  CHECK(asks(0, {Question::Kind::cut, 2.0}) && !asks(0, {Question::Kind::cut, 2.5}) && !asks(0, {Question::Kind::cut, unknown}));
-  CHECK(!asks(0, {Question::Kind::cut, infinity}) && !asks(0, {Question::Kind::observed}) && !asks(0, {Question::Kind::cut_or_gone, 2.0}));
+  CHECK(throws([&] { nodes.region(root, 2); }) && throws([&] { nodes.level_name(0, 0); }) &&
+        throws([&] { nodes.level_name(2, 4); }));
+  const auto asks = [&](std::uint32_t feature, const Question& question) {
+    return nodes.is_admissible(root, feature, question);
+  };
+  CHECK(asks(0, {Question::Kind::cut, 2.0}) && !asks(0, {Question::Kind::cut, 2.5}) &&
+        !asks(0, {Question::Kind::cut, unknown}));
+  CHECK(!asks(0, {Question::Kind::cut, infinity}) && !asks(0, {Question::Kind::observed}) &&
+        !asks(0, {Question::Kind::cut_or_gone, 2.0}));
   CHECK(!asks(0, {Question::Kind::levels, 2.0, 1}) && !asks(2, {Question::Kind::cut, 0.0}));
   CHECK(asks(2, {Question::Kind::levels, 0.0, 0b0011}) && !asks(2, {Question::Kind::levels, 0.0, 0b1100}));
-  CHECK(!asks(2, {Question::Kind::levels, 0.0, 0b10001}) && !asks(2, {Question::Kind::levels, 0.0, 0b1111}) && !asks(2, {Question::Kind::levels, 0.0, 0}));
+  CHECK(!asks(2, {Question::Kind::levels, 0.0, 0b10001}) && !asks(2, {Question::Kind::levels, 0.0, 0b1111}) &&
+        !asks(2, {Question::Kind::levels, 0.0, 0}));
 }
 
 void test_knowledge_that_does_not_fit() {
   Table table(3, 60);
-  const auto refuses = [&](const Knowledge& knowledge) { return throws([&] { NodeTable(table.design, table.vocabulary, knowledge, 5); }); };
+  const auto refuses = [&](const Knowledge& knowledge) {
+    return throws([&] { NodeTable(table.design, table.vocabulary, knowledge, 5); });
+  };
   CHECK(!refuses({}) && throws([&] { NodeTable(table.design, table.vocabulary, {}, 0); }));
-  CHECK(refuses({.forbidden = {7}}) && refuses({.below_depth = {{7, 1}}}) && refuses({.below_feature = {{0, 7}}}) && refuses({.interacting = {{0, 7}}}));
+  CHECK(refuses({.forbidden = {7}}) && refuses({.below_depth = {{7, 1}}}) && refuses({.below_feature = {{0, 7}}}) &&
+        refuses({.interacting = {{0, 7}}}));
   CHECK(refuses({.only = {{0, {7}}}}) && !refuses({.only = {{0, {}}, {0xffffffff, {6}}}}));
   CHECK(refuses({.weights = std::vector<double>(7, 1e300)}) && !refuses({.weights = std::vector<double>(7, 1e280)}));
   CHECK(refuses({.required = {7}}) && refuses({.weights = {1.0}}) && refuses({.weights = std::vector<double>(7, 0.0)}));
-  CHECK(refuses({.boxes = {Box{{{7, 0.0, 1.0}}}}}) && refuses({.boxes = {Box{{{2, 0.0, 1.0}}}}}) && refuses({.boxes = {Box{{{0, 1.0, 0.0}}}}}));
-  CHECK(refuses({.boxes = {Box{{{0, 0.0, 1.0}, {0, 0.0, 1.0}}}}}) && refuses({.boxes = std::vector<Box>(65)}) && !refuses({.boxes = std::vector<Box>(64)}));
+  CHECK(refuses({.boxes = {Box{{{7, 0.0, 1.0}}}}}) && refuses({.boxes = {Box{{{2, 0.0, 1.0}}}}}) &&
+        refuses({.boxes = {Box{{{0, 1.0, 0.0}}}}}));
+  CHECK(refuses({.boxes = {Box{{{0, 0.0, 1.0}, {0, 0.0, 1.0}}}}}) && refuses({.boxes = std::vector<Box>(65)}) &&
+        !refuses({.boxes = std::vector<Box>(64)}));
   Vocabulary vocabulary = table.vocabulary;
   vocabulary.cuts[0].pop_back();
   CHECK(throws([&] { NodeTable(table.design, vocabulary, {}, 5); }));
@@ -337,7 +374,9 @@ void test_knowledge_that_does_not_fit() {
   CHECK(NodeTable(table.design, vocabulary, {}, 5).level_name(3, 3) == "missing_");
 }
 
-const Vocabulary people{.names = {"age", "Income", "colour", "x1"}, .cuts = {{30.0}, {1e3}, {}, {0.5}}, .levels = {{}, {}, {"red", "blue"}, {}}};
+const Vocabulary people{.names = {"age", "Income", "colour", "x1"},
+                        .cuts = {{30.0}, {1e3}, {}, {0.5}},
+                        .levels = {{}, {}, {"red", "blue"}, {}}};
 
 Knowledge read(const std::string& text, Row& min_leaf, slp::Problems& problems) {
   const slp::Program program = slp::read_program(text, problems);
@@ -351,13 +390,16 @@ void test_facts() {
   read("cart(leaf).", min_leaf, problems);
   CHECK(min_leaf == 5 && problems.empty());
   const Knowledge all = read(
-      "min_leaf(7). max_depth(3.0). max_leaves(6). forbid(colour). forbid_below(age, 2). forbid_below(x2, age). interaction([age, 'Income']). only(1, [colour, "
+      "min_leaf(7). max_depth(3.0). max_leaves(6). forbid(colour). forbid_below(age, 2). forbid_below(x2, age). "
+      "interaction([age, 'Income']). only(1, [colour, "
       "x1]). require(age). "
-      "weight(age, 3). weight(x1, 0.5). const_class_probs(young, age, -inf, 20). const_class_probs(young, x1, -1, 2.5). const_class_probs(rich, x2, 128, inf). "
+      "weight(age, 3). weight(x1, 0.5). const_class_probs(young, age, -inf, 20). const_class_probs(young, x1, -1, "
+      "2.5). const_class_probs(rich, x2, 128, inf). "
       "const_class_probs(young, age, - 3, 40).",
       min_leaf, problems);
   CHECK(problems.empty() && min_leaf == 7 && all.max_depth == 3u && all.max_leaves == 6u);
-  CHECK(all.forbidden == std::vector{2u} && all.required == std::vector{0u} && all.interacting == (std::vector<std::vector<std::uint32_t>>{{0, 1}}));
+  CHECK(all.forbidden == std::vector{2u} && all.required == std::vector{0u} &&
+        all.interacting == (std::vector<std::vector<std::uint32_t>>{{0, 1}}));
   CHECK(all.below_depth.size() == 1 && all.below_depth[0].feature == 0 && all.below_depth[0].depth == 2);
   CHECK(all.only.size() == 1 && all.only[0].depth == 1 && all.only[0].features == (std::vector{2u, 3u}));
   CHECK(all.below_feature.size() == 1 && all.below_feature[0].feature == 1 && all.below_feature[0].above == 0);
@@ -366,7 +408,8 @@ void test_facts() {
     return side.feature == feature && side.min == min && side.max == max;
   };
   CHECK(all.boxes.size() == 2 && all.boxes[0].sides.size() == 2 && all.boxes[1].sides.size() == 1);
-  CHECK(is(all.boxes[0].sides[0], 0, -3.0, 20.0) && is(all.boxes[0].sides[1], 3, -1.0, 2.5) && is(all.boxes[1].sides[0], 1, 128.0, infinity));
+  CHECK(is(all.boxes[0].sides[0], 0, -3.0, 20.0) && is(all.boxes[0].sides[1], 3, -1.0, 2.5) &&
+        is(all.boxes[1].sides[0], 1, 128.0, infinity));
 }
 
 void test_wrong_facts() {
@@ -422,10 +465,12 @@ void test_wrong_facts() {
     Row min_leaf = 0;
     slp::Problems problems;
     const Knowledge rest = read(wrong.text, min_leaf, problems);
-    const bool as_expected = problems.size() == 1 && problems[0].message.starts_with(wrong.message) && problems[0].place.column == wrong.column &&
+    const bool as_expected = problems.size() == 1 && problems[0].message.starts_with(wrong.message) &&
+                             problems[0].place.column == wrong.column &&
                              problems[0].severity == slp::Problem::Severity::error;
     if (!as_expected)
-      for (const slp::Problem& problem : problems) std::fprintf(stderr, "%s\n  %u: %s\n", wrong.text.c_str(), problem.place.column, problem.message.c_str());
+      for (const slp::Problem& problem : problems)
+        std::fprintf(stderr, "%s\n  %u: %s\n", wrong.text.c_str(), problem.place.column, problem.message.c_str());
     CHECK(as_expected);
     CHECK(rest.boxes.size() <= 64 && (rest.boxes.empty() || !rest.boxes[0].sides.empty()));
   }

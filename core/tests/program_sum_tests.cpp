@@ -1,4 +1,5 @@
-// Sums of trees that a program derives, under the sanitizers: chains over columns of every kind that are put elsewhere and go on as if they had not been.
+// Sums of trees that a program derives, under the sanitizers: chains over columns of every kind that are put elsewhere
+// and go on as if they had not been.
 #include <cmath>
 #include <cstdio>
 #include <string>
@@ -49,7 +50,9 @@ struct Table {
   std::vector<std::int32_t> classes;
 };
 
-ForestView view(const Forest& forest) { return {forest.feature, forest.cut, forest.subset, forest.missing_left, forest.rows, forest.begin}; }
+ForestView view(const Forest& forest) {
+  return {forest.feature, forest.cut, forest.subset, forest.missing_left, forest.rows, forest.begin};
+}
 
 void test_chain(const Table& table, const Response& response, const std::string& text, slp::Semantics semantics) {
   const slp::Prepared program = slp::prepare(text, "cart(T)", "program");
@@ -70,7 +73,8 @@ void test_chain(const Table& table, const Response& response, const std::string&
   one.draw(30, 2, 1);
   same.draw(30, 2, 1);
   const Draws from_one = one.take(), from_same = same.take();
-  CHECK(from_one.mean.value == from_same.mean.value && from_one.mean.tree == from_same.mean.tree && from_one.sigma == from_same.sigma);
+  CHECK(from_one.mean.value == from_same.mean.value && from_one.mean.tree == from_same.mean.tree &&
+        from_one.sigma == from_same.sigma);
   CHECK(from_one.mean.forest.feature == from_same.mean.forest.feature && std::isfinite(one.log_likelihood()));
   CHECK(one.accepted()[0] > 0 && one.accepted() == same.accepted());
 }
@@ -81,7 +85,8 @@ void test_chains() {
     for (const auto semantics : {slp::Semantics::backtrack, slp::Semantics::reject}) {
       test_chain(table, {.numbers = table.numbers}, text, semantics);
       test_chain(table, {.numbers = table.numbers, .weight = table.weights}, text, semantics);
-      test_chain(table, {.classes = table.classes, .n_classes = 3, .weight = table.weights, .centre = {0.0, 0.1, -0.1}}, text, semantics);
+      test_chain(table, {.classes = table.classes, .n_classes = 3, .weight = table.weights, .centre = {0.0, 0.1, -0.1}},
+                 text, semantics);
     }
 }
 
@@ -89,7 +94,9 @@ void test_bad_input() {
   const Table table(30);
   const slp::Prepared program = slp::prepare(growing, "cart(T)", "program");
   const TreeProgram trees{table.vocabulary, program, slp::Semantics::backtrack, {}, {{.kernel = slp::Kernel::subtree}}};
-  const auto make = [&](const Model& model) { Chain(table.design, {.numbers = table.numbers}, model, Stream(1, Role::chain, 0), Simd::plain, &trees); };
+  const auto make = [&](const Model& model) {
+    Chain(table.design, {.numbers = table.numbers}, model, Stream(1, Role::chain, 0), Simd::plain, &trees);
+  };
   const std::vector<MoveShare> moves{{Move::subtree, 1.0, false}};
   make({.leaf_sd = 0.3, .moves = moves});
   CHECK(throws([&] { make({.leaf_sd = -0.3, .moves = moves}); }));

@@ -1,4 +1,5 @@
-// Subsets of columns under the sanitizers: factors that are updated against factors that are made anew, groups, duplicates, more columns than rows, refusals.
+// Subsets of columns under the sanitizers: factors that are updated against factors that are made anew, groups,
+// duplicates, more columns than rows, refusals.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -18,9 +19,11 @@ namespace {
 using namespace baytree;
 using subset::CoefficientPrior, subset::Column, subset::Evidence, subset::Move, subset::Unit;
 
-/// Rows and units of one, two or three columns by turns; every third column may be a copy of one before, and one is zero.
+/// Rows and units of one, two or three columns by turns; every third column may be a copy of one before, and one is
+/// zero.
 struct Table {
-  Table(std::size_t rows, std::size_t units, CoefficientPrior prior, bool copies, std::uint64_t seed) : stream(seed, Role::chain, 0) {
+  Table(std::size_t rows, std::size_t units, CoefficientPrior prior, bool copies, std::uint64_t seed)
+      : stream(seed, Role::chain, 0) {
     for (std::size_t unit = 0; unit < units; ++unit) begin.push_back(begin.back() + 1 + static_cast<Column>(unit % 3));
     const std::size_t p = begin.back();
     std::vector<double> x(p * rows), y(rows);
@@ -28,7 +31,8 @@ struct Table {
     for (double& value : y) value = stream.normal();
     if (copies) {
       for (std::size_t j = 3; j < p; j += 3)
-        std::copy_n(x.begin() + static_cast<std::ptrdiff_t>(stream.below(j) * rows), rows, x.begin() + static_cast<std::ptrdiff_t>(j * rows));
+        std::copy_n(x.begin() + static_cast<std::ptrdiff_t>(stream.below(j) * rows), rows,
+                    x.begin() + static_cast<std::ptrdiff_t>(j * rows));
       std::fill_n(x.begin() + static_cast<std::ptrdiff_t>(stream.below(p) * rows), rows, 0.0);
     }
     const auto product = [&](const double* a, const double* b) {
@@ -117,7 +121,8 @@ void test_factor(std::size_t rows, std::size_t units, CoefficientPrior prior, bo
     CHECK(same({true, factor.explained(), factor.log_determinant()}, made_anew(problem, model), ridge));
     CHECK(factor.size() == factor.order().size());
     for (Unit unit = 0; unit < units; ++unit)
-      CHECK(same(model.contains(unit) ? factor.leaving(unit) : factor.entering(unit), made_anew(problem, flipped(unit)), ridge));
+      CHECK(same(model.contains(unit) ? factor.leaving(unit) : factor.entering(unit), made_anew(problem, flipped(unit)),
+                 ridge));
     if (flip % 8 == 0)
       for (const Unit out : model)
         for (Unit in = 0; in < units; ++in) {
@@ -169,10 +174,13 @@ void test_enumeration(std::size_t rows, CoefficientPrior prior) {
         log_prior += problem.log_odds[problem.free_units[bit]];
       }
     const std::optional<subset::Change> change = made_anew(problem, model);
-    if (!change || (model.contains(7) && !model.contains(0)) || (model.contains(4) && !(model.contains(1) && model.contains(3)))) continue;
+    if (!change || (model.contains(7) && !model.contains(0)) ||
+        (model.contains(4) && !(model.contains(1) && model.contains(3))))
+      continue;
     std::size_t columns = 0;
     for (const Unit unit : model) columns += problem.size(unit);
-    const double weight = std::exp(log_prior + problem.evidence.log_marginal(columns, change->explained, change->log_determinant));
+    const double weight =
+        std::exp(log_prior + problem.evidence.log_marginal(columns, change->explained, change->log_determinant));
     target[{model.begin(), model.end()}] = weight;
     total += weight;
   }
@@ -182,15 +190,18 @@ void test_enumeration(std::size_t rows, CoefficientPrior prior) {
   CHECK(found.top.begin.size() == target.size() + 1 && found.drawn.begin.size() == quantiles.size() + 1);
   double before = infinity;
   for (std::size_t i = 0; i + 1 < found.top.begin.size(); ++i) {
-    const std::vector<Unit> model(found.top.unit.begin() + found.top.begin[i], found.top.unit.begin() + found.top.begin[i + 1]);
-    CHECK(target.contains(model) && close(std::log(target[model]), found.top.log_likelihood[i] + found.top.log_prior[i]));
+    const std::vector<Unit> model(found.top.unit.begin() + found.top.begin[i],
+                                  found.top.unit.begin() + found.top.begin[i + 1]);
+    CHECK(target.contains(model) &&
+          close(std::log(target[model]), found.top.log_likelihood[i] + found.top.log_prior[i]));
     CHECK(found.top.log_likelihood[i] + found.top.log_prior[i] <= before);
     before = found.top.log_likelihood[i] + found.top.log_prior[i];
   }
   std::size_t columns = 0;
   for (const Unit unit : found.drawn.unit) columns += problem.size(unit);
   CHECK(found.mean.size() == columns && found.given.coefficient.size() == columns);
-  CHECK(found.given.sigma.size() == quantiles.size() && found.given.level.size() == quantiles.size() && found.given.shrinkage.size() == quantiles.size());
+  CHECK(found.given.sigma.size() == quantiles.size() && found.given.level.size() == quantiles.size() &&
+        found.given.shrinkage.size() == quantiles.size());
   CHECK(enumerate(problem, 0, {}, table.stream).top.begin.size() == 1);
 }
 
@@ -207,14 +218,16 @@ void test_chain(std::size_t rows, CoefficientPrior prior, Move move) {
     CHECK(change.has_value());
     std::size_t columns = 0;
     for (const Unit unit : model) columns += problem.size(unit);
-    CHECK(close(chain.log_likelihood(), problem.evidence.log_marginal(columns, change->explained, change->log_determinant)));
+    CHECK(close(chain.log_likelihood(),
+                problem.evidence.log_marginal(columns, change->explained, change->log_determinant)));
   }
   subset::Chain other(problem, {{move, 1.5}, {Move::gibbs, 0.25}}, 1.0, Stream(1, Role::chain, 0));
   other.restore(chain.position());
   for (int step = 0; step < 100; ++step) {
     chain.step();
     other.step();
-    CHECK(chain.model() == other.model() && chain.log_likelihood() == other.log_likelihood() && chain.turns() == other.turns());
+    CHECK(chain.model() == other.model() && chain.log_likelihood() == other.log_likelihood() &&
+          chain.turns() == other.turns());
   }
   subset::Position position = chain.position();
   const auto refuses = [&](auto change) {
@@ -223,9 +236,11 @@ void test_chain(std::size_t rows, CoefficientPrior prior, Move move) {
     return throws([&] { other.restore(bad); });
   };
   CHECK(!refuses([](auto&) {}));
-  CHECK(refuses([](auto& bad) { bad.base = {99}; }) && refuses([](auto& bad) { bad.flips.push_back(99); }) && refuses([](auto& bad) { bad.turns.clear(); }));
+  CHECK(refuses([](auto& bad) { bad.base = {99}; }) && refuses([](auto& bad) { bad.flips.push_back(99); }) &&
+        refuses([](auto& bad) { bad.turns.clear(); }));
   CHECK(refuses([](auto& bad) { bad.base = {1, 1}; }) && refuses([](auto& bad) { bad.base = {1, 0}; }));
-  CHECK(refuses([](auto& bad) { bad.base = {8}, bad.flips = {}; }) && refuses([](auto& bad) { bad.flips.assign(100'000, 0); }));
+  CHECK(refuses([](auto& bad) { bad.base = {8}, bad.flips = {}; }) &&
+        refuses([](auto& bad) { bad.flips.assign(100'000, 0); }));
 }
 
 void test_refusals() {
@@ -238,8 +253,10 @@ void test_refusals() {
   CHECK(!refuses([](Table&) {}));
   CHECK(refuses([](Table& t) { t.gram.pop_back(); }) && refuses([](Table& t) { t.response.pop_back(); }));
   CHECK(refuses([](Table& t) { t.gram[1] = nan; }) && refuses([](Table& t) { t.response[1] = infinity; }));
-  CHECK(refuses([](Table& t) { t.begin[1] = 0; }) && refuses([](Table& t) { t.begin.back() = 99; }) && refuses([](Table& t) { t.begin = {}; }));
-  CHECK(refuses([](Table& t) { t.parents[2] = {9}; }) && refuses([](Table& t) { t.parents[2] = {2}; }) && refuses([](Table& t) { t.parents.pop_back(); }));
+  CHECK(refuses([](Table& t) { t.begin[1] = 0; }) && refuses([](Table& t) { t.begin.back() = 99; }) &&
+        refuses([](Table& t) { t.begin = {}; }));
+  CHECK(refuses([](Table& t) { t.parents[2] = {9}; }) && refuses([](Table& t) { t.parents[2] = {2}; }) &&
+        refuses([](Table& t) { t.parents.pop_back(); }));
   CHECK(refuses([](Table& t) { t.log_size.pop_back(); }) && refuses([](Table& t) { t.log_size[0] = nan; }) &&
         refuses([](Table& t) { t.log_odds[0] = infinity; }));
   CHECK(refuses([](Table& t) { t.log_size.assign(5, -infinity); }) && refuses([](Table& t) { t.free.pop_back(); }));
@@ -247,16 +264,21 @@ void test_refusals() {
   const auto no_evidence = [](CoefficientPrior prior, double parameter, double rows, double freedom, double total) {
     return throws([&] { Evidence(prior, parameter, rows, freedom, total); });
   };
-  CHECK(!no_evidence(CoefficientPrior::empirical, 0.0, 9.0, 9.0, 1.0) && no_evidence(CoefficientPrior::fixed, 0.0, 9.0, 9.0, 1.0));
-  CHECK(no_evidence(CoefficientPrior::hyper_g, 2.0, 9.0, 9.0, 1.0) && no_evidence(CoefficientPrior::hyper_gn, 3.0, 0.0, 9.0, 1.0));
-  CHECK(no_evidence(CoefficientPrior::ridge, -1.0, 9.0, 9.0, 1.0) && no_evidence(CoefficientPrior::fixed, nan, 9.0, 9.0, 1.0));
-  CHECK(no_evidence(CoefficientPrior::fixed, 1.0, 9.0, 0.0, 1.0) && no_evidence(CoefficientPrior::fixed, 1.0, 9.0, 9.0, 0.0));
+  CHECK(!no_evidence(CoefficientPrior::empirical, 0.0, 9.0, 9.0, 1.0) &&
+        no_evidence(CoefficientPrior::fixed, 0.0, 9.0, 9.0, 1.0));
+  CHECK(no_evidence(CoefficientPrior::hyper_g, 2.0, 9.0, 9.0, 1.0) &&
+        no_evidence(CoefficientPrior::hyper_gn, 3.0, 0.0, 9.0, 1.0));
+  CHECK(no_evidence(CoefficientPrior::ridge, -1.0, 9.0, 9.0, 1.0) &&
+        no_evidence(CoefficientPrior::fixed, nan, 9.0, 9.0, 1.0));
+  CHECK(no_evidence(CoefficientPrior::fixed, 1.0, 9.0, 0.0, 1.0) &&
+        no_evidence(CoefficientPrior::fixed, 1.0, 9.0, 9.0, 0.0));
   const Table table(20, 4, CoefficientPrior::fixed, false, 1);
   const subset::Problem problem = table.problem();
   const auto no_chain = [&](std::vector<subset::Share> shares, double power) {
     return throws([&] { subset::Chain(problem, shares, power, Stream(1, Role::chain, 0)); });
   };
-  CHECK(!no_chain({{Move::gibbs, 1.0}}, 0.0) && no_chain({}, 1.0) && no_chain({{Move::gibbs, 0.0}}, 1.0) && no_chain({{Move::gibbs, nan}}, 1.0));
+  CHECK(!no_chain({{Move::gibbs, 1.0}}, 0.0) && no_chain({}, 1.0) && no_chain({{Move::gibbs, 0.0}}, 1.0) &&
+        no_chain({{Move::gibbs, nan}}, 1.0));
   CHECK(no_chain({{Move::gibbs, 1.0}}, -1.0) && no_chain({{Move::gibbs, 1.0}}, nan));
   for (const std::vector<double>& quantiles : {std::vector{1.0}, {-0.1}, {0.5, 0.4}, {nan}})
     CHECK(throws([&] { enumerate(problem, 1, quantiles, table.stream); }));
@@ -273,10 +295,11 @@ int main() {
       test_factor(7, 12, prior, copies);
       test_factor(9, 1, prior, false);
     }
-  for (const CoefficientPrior prior :
-       {CoefficientPrior::fixed, CoefficientPrior::empirical, CoefficientPrior::hyper_g, CoefficientPrior::hyper_gn, CoefficientPrior::ridge}) {
+  for (const CoefficientPrior prior : {CoefficientPrior::fixed, CoefficientPrior::empirical, CoefficientPrior::hyper_g,
+                                       CoefficientPrior::hyper_gn, CoefficientPrior::ridge}) {
     for (const std::size_t rows : {9, 30, 40}) test_enumeration(rows, prior);
-    for (const Move move : {Move::gibbs, Move::random, Move::metropolis, Move::informed, Move::replace}) test_chain(30, prior, move);
+    for (const Move move : {Move::gibbs, Move::random, Move::metropolis, Move::informed, Move::replace})
+      test_chain(30, prior, move);
     test_chain(6, prior, Move::metropolis);
   }
   test_refusals();

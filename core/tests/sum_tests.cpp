@@ -1,4 +1,5 @@
-// Sums of trees under the sanitizers: every width against the leaf-by-leaf predictor, over columns of every kind and any number of rows.
+// Sums of trees under the sanitizers: every width against the leaf-by-leaf predictor, over columns of every kind and
+// any number of rows.
 #include <cmath>
 #include <cstdio>
 #include <limits>
@@ -29,8 +30,10 @@ struct Sums {
   Rule random_rule() {
     const auto feature = static_cast<std::uint32_t>(stream.below(columns.size()));
     const Column& column = columns[feature];
-    if (!column.categorical) return {.feature = feature, .cut = static_cast<std::uint32_t>(stream.below(column.observed - 1))};
-    const std::uint64_t levels = column.n_codes() == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << column.n_codes()) - 1;
+    if (!column.categorical)
+      return {.feature = feature, .cut = static_cast<std::uint32_t>(stream.below(column.observed - 1))};
+    const std::uint64_t levels =
+        column.n_codes() == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << column.n_codes()) - 1;
     return {.feature = feature, .subset = (stream.next64() & levels & ~std::uint64_t{2}) | 1};
   }
 
@@ -61,7 +64,9 @@ struct Sums {
     return out;
   }
 
-  ForestView view() const { return {forest.feature, forest.cut, forest.subset, forest.missing_left, forest.rows, forest.begin}; }
+  ForestView view() const {
+    return {forest.feature, forest.cut, forest.subset, forest.missing_left, forest.rows, forest.begin};
+  }
 
   Stream stream;
   std::vector<Column> columns;
@@ -81,7 +86,8 @@ void test_sums(std::size_t rows) {
   for (std::size_t i = 0; i < leaf.size(); ++i) walked[i % rows] += given.values[leaf[i]];
   for (const Simd widest : widths) {
     const bart::Predictor predictor(given.view(), given.columns, widest);
-    const StoredDraws hard{given.index, given.index.size(), 1, given.values, {}}, soft{given.index, given.index.size(), 1, given.values, given.bandwidths};
+    const StoredDraws hard{given.index, given.index.size(), 1, given.values, {}},
+        soft{given.index, given.index.size(), 1, given.values, given.bandwidths};
     predictor.check(soft, codes, rows);
     std::vector<float> sums(rows);
     predictor.sums(hard, codes, rows, sums);
@@ -95,7 +101,8 @@ void test_sums(std::size_t rows) {
       shapley_values(predictor, draws, codes, rows, values, expected);
       for (std::size_t row = 0; row < rows; ++row) {
         double total = expected[0];
-        for (std::size_t column = 0; column < given.columns.size(); ++column) total += values[row * given.columns.size() + column];
+        for (std::size_t column = 0; column < given.columns.size(); ++column)
+          total += values[row * given.columns.size() + column];
         CHECK(std::abs(total - mean[row]) < 1e-4);
       }
     }
@@ -111,15 +118,18 @@ void test_refusals() {
   const auto refuses = [&](const StoredDraws& draws) { return throws([&] { predictor.check(draws, codes, 2); }); };
   CHECK(!refuses({given.index, 1, 1, given.values, given.bandwidths}));
   CHECK(refuses({beyond, 1, 1, given.values, {}}) && refuses({below, 1, 1, given.values, {}}));
-  CHECK(refuses({given.index, 0, 1, given.values, {}}) && refuses({given.index, 1, 0, given.values, {}}) && refuses({given.index, 1, 2, given.values, {}}));
-  CHECK(refuses({given.index, 1, 1, std::span(given.values).first(2), {}}) && refuses({given.index, 1, 1, given.values, std::span(given.values).first(1)}));
+  CHECK(refuses({given.index, 0, 1, given.values, {}}) && refuses({given.index, 1, 0, given.values, {}}) &&
+        refuses({given.index, 1, 2, given.values, {}}));
+  CHECK(refuses({given.index, 1, 1, std::span(given.values).first(2), {}}) &&
+        refuses({given.index, 1, 1, given.values, std::span(given.values).first(1)}));
   CHECK(throws([&] { predictor.check({given.index, 1, 1, given.values, {}}, codes, 3); }));
   given.add_tree(256);
   CHECK(throws([&] { bart::Predictor(given.view(), given.columns); }));
 }
 
 void test_gate() {
-  for (float x = -79.9f; x < 80; x += 0.01f) CHECK(std::abs(logistic(x) * (1 + std::exp(-static_cast<double>(x))) - 1) < 5e-7);
+  for (float x = -79.9f; x < 80; x += 0.01f)
+    CHECK(std::abs(logistic(x) * (1 + std::exp(-static_cast<double>(x))) - 1) < 5e-7);
   const float endless = std::numeric_limits<float>::infinity();
   CHECK(logistic(endless) == 1 && logistic(-endless) < 1e-30f && logistic(0) == 0.5f);
 }

@@ -17,8 +17,8 @@ double grid_for(double largest) { return std::exp2(std::ceil(std::log2(largest))
 
 /// Residuals may exceed the response by what the trees may add.
 double reach(double largest_response, const Model& model) {
-  return 4.0 * largest_response +
-         8.0 * (model.learns_leaf_sd ? LeafSpread::most_scales : 1.0) * model.leaf_sd * std::sqrt(static_cast<double>(model.prior.trees));
+  return 4.0 * largest_response + 8.0 * (model.learns_leaf_sd ? LeafSpread::most_scales : 1.0) * model.leaf_sd *
+                                      std::sqrt(static_cast<double>(model.prior.trees));
 }
 
 /// The trees of a variance have the prior of those of the mean; but a sign says how the mean changes.
@@ -33,7 +33,8 @@ constexpr double largest_latent = 12.0;
 
 }  // namespace
 
-Chain::Chain(const Design& design, const Response& response, const Model& model, Stream stream, Simd simd, const TreeProgram* program)
+Chain::Chain(const Design& design, const Response& response, const Model& model, Stream stream, Simd simd,
+             const TreeProgram* program)
     : design_(design),
       power_(model.power),
       log_unit_(std::log(model.unit)),
@@ -42,14 +43,18 @@ Chain::Chain(const Design& design, const Response& response, const Model& model,
       weight_(response.weight.begin(), response.weight.end()) {
   const std::size_t rows = design.rows, sums = response.n_classes > 2 ? response.n_classes : 1;
   const bool numbers = response.n_classes == 0;
-  if ((numbers ? response.numbers.size() : response.classes.size()) != rows || (!weight_.empty() && weight_.size() != rows))
+  if ((numbers ? response.numbers.size() : response.classes.size()) != rows ||
+      (!weight_.empty() && weight_.size() != rows))
     throw InputError("the response and the columns have different numbers of rows");
   if (!(power_ >= 0.0 && power_ < infinity)) throw InputError("power must be 0 or more");
   if (soft_ && model.grow_sweeps > 0) throw InputError("start: trees with soft rules begin as single leaves");
-  if (soft_ && model.variance_trees > 0) throw InputError("the trees of a variance have hard rules, and so must those of its mean");
+  if (soft_ && model.variance_trees > 0)
+    throw InputError("the trees of a variance have hard rules, and so must those of its mean");
   if (program && (soft_ || model.variance_trees > 0 || model.grow_sweeps > 0 || model.sparse))
-    throw InputError("soft rules, a variance of trees, a grown start and column weights that are learned need a native prior");
-  if (!(model.leaf_sd > 0.0 && model.leaf_sd < infinity)) throw InputError("the standard deviation of leaf values must be positive");
+    throw InputError(
+        "soft rules, a variance of trees, a grown start and column weights that are learned need a native prior");
+  if (!(model.leaf_sd > 0.0 && model.leaf_sd < infinity))
+    throw InputError("the standard deviation of leaf values must be positive");
   for (const float weight : weight_)
     if (!(weight > 0.0f && weight < infinity)) throw InputError("weights must be positive and finite");
 
@@ -61,18 +66,21 @@ Chain::Chain(const Design& design, const Response& response, const Model& model,
   const double grid = grid_for(reach(largest, model));
   for (std::size_t s = 0; s < sums; ++s) {
     if (program) {
-      auto derived = std::make_unique<ProgramSum>(design, *program, model.prior.trees, Leaf::of_mean(model.leaf_sd, grid), model.moves, stream_);
+      auto derived = std::make_unique<ProgramSum>(design, *program, model.prior.trees,
+                                                  Leaf::of_mean(model.leaf_sd, grid), model.moves, stream_);
       derived_.push_back(derived.get());
       sums_.push_back(std::move(derived));
     } else if (soft_)
       sums_.push_back(std::make_unique<SoftBackfit>(design, model.prior, model.leaf_sd, model.moves, grid));
     else
-      sums_.push_back(std::make_unique<Backfit>(design, model.prior, Leaf::of_mean(model.leaf_sd, grid), model.moves, simd));
+      sums_.push_back(
+          std::make_unique<Backfit>(design, model.prior, Leaf::of_mean(model.leaf_sd, grid), model.moves, simd));
   }
   Backfit* forest = nullptr;
   if (model.variance_trees > 0) {
     if (!numbers) throw InputError("classes have no variance of their own");
-    auto variance = std::make_unique<Backfit>(design, variance_prior(model), Leaf::of_variance(model.noise), model.moves, simd);
+    auto variance =
+        std::make_unique<Backfit>(design, variance_prior(model), Leaf::of_variance(model.noise), model.moves, simd);
     forest = variance.get();
     sums_.push_back(std::move(variance));
     variance_.emplace(std::span(sums_).last(1), false);
@@ -80,30 +88,36 @@ Chain::Chain(const Design& design, const Response& response, const Model& model,
   mean_.emplace(std::span(sums_).first(sums), soft_);
   residual_.assign(sums, std::vector<float>(rows));
   if (numbers) {
-    for (std::size_t i = 0; i < rows; ++i) residual_[0][i] = static_cast<float>(std::nearbyint(response.numbers[i] / grid) * grid);
+    for (std::size_t i = 0; i < rows; ++i)
+      residual_[0][i] = static_cast<float>(std::nearbyint(response.numbers[i] / grid) * grid);
     noise_.emplace(model.noise, weight_, rows, power_, forest);
   } else {
     if (response.centre.size() != sums) throw InputError("classes: give a centre for each sum of trees");
-    if (!response.offset.empty() && (response.offset.size() != rows || sums > 1)) throw InputError("an offset needs numbers or two classes");
+    if (!response.offset.empty() && (response.offset.size() != rows || sums > 1))
+      throw InputError("an offset needs numbers or two classes");
     latent_.assign(sums, std::vector<float>(rows));
     classes_ = Latent{response.classes, weight_, response.n_classes, grid, response.centre, response.offset};
   }
   if (model.learns_leaf_sd) spread_.emplace(model.leaf_sd);
   if (model.sparse) {
     sparse_.emplace(design.columns.size());
-    sparse_->hand_to(sums_);  // equal ones, but drawn from as those to come, so that a chain that is restored here goes on alike
+    sparse_->hand_to(
+        sums_);  // equal ones, but drawn from as those to come, so that a chain that is restored here goes on alike
   }
   if (model.grow_sweeps > 0 && power_ > 0.0) grow(model.grow_sweeps, model.prior.tree);
 }
 
-Target Chain::target(std::size_t sum) { return noise_ ? noise_->target(residual_[sum]) : Target{residual_[sum], weight_, power_}; }
+Target Chain::target(std::size_t sum) {
+  return noise_ ? noise_->target(residual_[sum]) : Target{residual_[sum], weight_, power_};
+}
 
 void Chain::grow(std::uint32_t sweeps, const GrowTree& prior) {
   GrowStart start(design_, prior);
   Team alone(1);
   for (std::uint32_t i = 0; i < sweeps; ++i) {
     if (classes_) draw_latents(*classes_, residual_, latent_, stream_);
-    for (std::size_t s = 0; s < residual_.size(); ++s) start.sweep(dynamic_cast<Backfit&>(*sums_[s]), target(s), stream_);
+    for (std::size_t s = 0; s < residual_.size(); ++s)
+      start.sweep(dynamic_cast<Backfit&>(*sums_[s]), target(s), stream_);
     if (noise_) noise_->draw(residual_[0], stream_, alone);
   }
 }
@@ -185,7 +199,11 @@ std::vector<float> Chain::bandwidths() const {
 }
 
 Position Chain::position() const {
-  Position position{.stream = stream_.position(), .turns = turns(), .accepted = accepted(), .stored_trees = mean_->trees(), .stored = mean_->places()};
+  Position position{.stream = stream_.position(),
+                    .turns = turns(),
+                    .accepted = accepted(),
+                    .stored_trees = mean_->trees(),
+                    .stored = mean_->places()};
   if (noise_) position.sigma = noise_->sigma();
   if (spread_) position.leaf_sd = spread_->sd();
   if (variance_) {
@@ -201,11 +219,13 @@ Position Chain::position() const {
   return position;
 }
 
-void Chain::restore(const ForestView& forest, std::span<const float> values, std::span<const float> bandwidths, const Position& position) {
+void Chain::restore(const ForestView& forest, std::span<const float> values, std::span<const float> bandwidths,
+                    const Position& position) {
   std::size_t trees = 0;
   for (const auto& sum : sums_) trees += sum->size();
-  if (forest.begin.size() != trees || position.turns.size() != sums_[0]->turns.size() || position.accepted.size() != position.turns.size() ||
-      position.proofs.size() != (derived_.empty() ? 0 : trees) || !(position.sigma > 0.0 && position.sigma < infinity))
+  if (forest.begin.size() != trees || position.turns.size() != sums_[0]->turns.size() ||
+      position.accepted.size() != position.turns.size() || position.proofs.size() != (derived_.empty() ? 0 : trees) ||
+      !(position.sigma > 0.0 && position.sigma < infinity))
     throw InputError("chain: the saved state belongs to another model");
   if (classes_)
     for (std::size_t s = 0; s < sums_.size(); ++s)
@@ -235,7 +255,8 @@ void Chain::restore(const ForestView& forest, std::span<const float> values, std
       values = values.subspan(leaves);
       ++place;
     }
-  if (!values.empty() || !bandwidths.empty()) throw InputError("chain: more leaf values than leaves, or bandwidths than splits");
+  if (!values.empty() || !bandwidths.empty())
+    throw InputError("chain: more leaf values than leaves, or bandwidths than splits");
   stream_.seek(position.stream);
   mean_->restore(position.stored_trees, position.stored);
   if (variance_) variance_->restore(position.variance_stored_trees, position.variance_stored);

@@ -13,17 +13,23 @@ double log_normal_cdf(double x) {
   if (x > -10.0) return std::log(0.5 * std::erfc(-x * std::numbers::sqrt2 / 2.0));
   // Mills' ratio, where the probability itself is lost
   const double square = x * x;
-  return -0.5 * square - std::log(-x) - 0.5 * std::log(2.0 * std::numbers::pi) + std::log1p(-1.0 / square + 3.0 / (square * square));
+  return -0.5 * square - std::log(-x) - 0.5 * std::log(2.0 * std::numbers::pi) +
+         std::log1p(-1.0 / square + 3.0 / (square * square));
 }
 
 /// φ(x)/Φ(x)
-double inverse_mills(double x) { return std::exp(-0.5 * x * x - 0.5 * std::log(2.0 * std::numbers::pi) - log_normal_cdf(x)); }
+double inverse_mills(double x) {
+  return std::exp(-0.5 * x * x - 0.5 * std::log(2.0 * std::numbers::pi) - log_normal_cdf(x));
+}
 
 float on_grid(double x, double grid) { return static_cast<float>(std::nearbyint(x / grid) * grid); }
 
-int copies_of(const Latent& data, std::size_t row) { return data.weight.empty() ? 1 : static_cast<int>(data.weight[row]); }
+int copies_of(const Latent& data, std::size_t row) {
+  return data.weight.empty() ? 1 : static_cast<int>(data.weight[row]);
+}
 
-/// About where the density φ(u − own) Π Φ(u − f_j) of the row's own variable, given that it is the largest, has its mode.
+/// About where the density φ(u − own) Π Φ(u − f_j) of the row's own variable, given that it is the largest, has its
+/// mode.
 double near_mode(double own, std::span<const double> others, int steps) {
   double mode = own;
   for (const double other : others) mode = std::max(mode, other);
@@ -35,8 +41,8 @@ double near_mode(double own, std::span<const double> others, int steps) {
   return mode;
 }
 
-/// That variable. Every factor of the product lies below its tangent in the logarithm; with tangents near the mode the envelope is a normal density that is
-/// accepted mostly.
+/// That variable. Every factor of the product lies below its tangent in the logarithm; with tangents near the mode the
+/// envelope is a normal density that is accepted mostly.
 double draw_largest(double own, std::span<const double> others, Stream& stream) {
   const double mode = near_mode(own, others, 6);  // near it will do: any point gives an envelope
   double tilt = 0.0;
@@ -49,8 +55,8 @@ double draw_largest(double own, std::span<const double> others, Stream& stream) 
   }
 }
 
-/// The logarithm of the probability that it is the largest, however small: the trapezoidal rule around the mode, relative to the density there, which falls off
-/// at least as fast as a normal one of variance 1.
+/// The logarithm of the probability that it is the largest, however small: the trapezoidal rule around the mode,
+/// relative to the density there, which falls off at least as fast as a normal one of variance 1.
 double log_largest(double own, std::span<const double> others) {
   constexpr double reach = 8.0, step = 0.2;
   const double mode = near_mode(own, others, 40);
@@ -78,19 +84,23 @@ void draw_two_classes(const Latent& data, std::span<float> residual, std::span<f
   }
 }
 
-void draw_classes(const Latent& data, std::vector<std::vector<float>>& residual, std::vector<std::vector<float>>& latent, Stream& stream) {
+void draw_classes(const Latent& data, std::vector<std::vector<float>>& residual,
+                  std::vector<std::vector<float>>& latent, Stream& stream) {
   const std::size_t classes = data.classes;
   std::vector<double> fit(classes), others(classes - 1), sum(classes);
   for (std::size_t i = 0; i < data.response.size(); ++i) {
     const auto own = static_cast<std::size_t>(data.response[i]);
-    for (std::size_t k = 0; k < classes; ++k) fit[k] = static_cast<double>(latent[k][i] - residual[k][i]) + data.centre[k];
+    for (std::size_t k = 0; k < classes; ++k)
+      fit[k] = static_cast<double>(latent[k][i] - residual[k][i]) + data.centre[k];
     std::copy(fit.begin(), fit.begin() + static_cast<std::ptrdiff_t>(own), others.begin());
-    std::copy(fit.begin() + static_cast<std::ptrdiff_t>(own) + 1, fit.end(), others.begin() + static_cast<std::ptrdiff_t>(own));
+    std::copy(fit.begin() + static_cast<std::ptrdiff_t>(own) + 1, fit.end(),
+              others.begin() + static_cast<std::ptrdiff_t>(own));
     std::fill(sum.begin(), sum.end(), 0.0);
     const int copies = copies_of(data, i);
     for (int copy = 0; copy < copies; ++copy) {
       const double largest = draw_largest(fit[own], others, stream);
-      for (std::size_t k = 0; k < classes; ++k) sum[k] += k == own ? largest - fit[k] : -stream.normal_above(fit[k] - largest);
+      for (std::size_t k = 0; k < classes; ++k)
+        sum[k] += k == own ? largest - fit[k] : -stream.normal_above(fit[k] - largest);
     }
     for (std::size_t k = 0; k < classes; ++k) {
       const float f = latent[k][i] - residual[k][i];
@@ -102,15 +112,19 @@ void draw_classes(const Latent& data, std::vector<std::vector<float>>& residual,
 
 }  // namespace
 
-void draw_latents(const Latent& data, std::vector<std::vector<float>>& residual, std::vector<std::vector<float>>& latent, Stream& stream) {
+void draw_latents(const Latent& data, std::vector<std::vector<float>>& residual,
+                  std::vector<std::vector<float>>& latent, Stream& stream) {
   if (data.classes == 2)
     draw_two_classes(data, residual[0], latent[0], stream);
   else
     draw_classes(data, residual, latent, stream);
 }
 
-double class_log_likelihood(const Latent& data, const std::vector<std::vector<float>>& residual, const std::vector<std::vector<float>>& latent) {
-  const auto fit = [&](std::size_t i, std::size_t k) { return static_cast<double>(latent[k][i] - residual[k][i]) + data.centre[k]; };
+double class_log_likelihood(const Latent& data, const std::vector<std::vector<float>>& residual,
+                            const std::vector<std::vector<float>>& latent) {
+  const auto fit = [&](std::size_t i, std::size_t k) {
+    return static_cast<double>(latent[k][i] - residual[k][i]) + data.centre[k];
+  };
   const auto weight = [&](std::size_t i) { return data.weight.empty() ? 1.0 : static_cast<double>(data.weight[i]); };
   const std::size_t rows = data.response.size(), classes = data.classes;
   double total = 0.0;

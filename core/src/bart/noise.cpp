@@ -26,8 +26,12 @@ double sum_up(std::size_t rows, const Square& square) {
 
 double sum_of_squares(std::span<const float> residual, std::span<const float> weight) {
   const float *r = residual.data(), *w = weight.data();
-  if (weight.empty()) return sum_up(residual.size(), [=](std::size_t i) { return static_cast<double>(r[i]) * static_cast<double>(r[i]); });
-  return sum_up(residual.size(), [=](std::size_t i) { return static_cast<double>(w[i]) * static_cast<double>(r[i]) * static_cast<double>(r[i]); });
+  if (weight.empty())
+    return sum_up(residual.size(),
+                  [=](std::size_t i) { return static_cast<double>(r[i]) * static_cast<double>(r[i]); });
+  return sum_up(residual.size(), [=](std::size_t i) {
+    return static_cast<double>(w[i]) * static_cast<double>(r[i]) * static_cast<double>(r[i]);
+  });
 }
 
 }  // namespace
@@ -83,8 +87,10 @@ double Noise::log_variance() const {
 }
 
 double Noise::log_likelihood(std::span<const float> residual) const {
-  const double squares = forest_ ? sum_of_squares(residual, precision_) : sum_of_squares(residual, weight_) / (sigma_ * sigma_);
-  return -0.5 * (static_cast<double>(rows_) * std::log(2.0 * std::numbers::pi) + log_variance() - log_weight_ + squares);
+  const double squares =
+      forest_ ? sum_of_squares(residual, precision_) : sum_of_squares(residual, weight_) / (sigma_ * sigma_);
+  return -0.5 *
+         (static_cast<double>(rows_) * std::log(2.0 * std::numbers::pi) + log_variance() - log_weight_ + squares);
 }
 
 }  // namespace baytree::bart

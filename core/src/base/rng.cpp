@@ -29,8 +29,8 @@ template <unsigned Lanes>
 
 constexpr unsigned stream_lanes = 16;
 
-/// 256 layers of equal area that cover the right half of the normal density exp(−x²/2): layer i reaches from 0 to edge[i], and all but its end lies under the
-/// density. The lowest one, 0, has the tail for its end.
+/// 256 layers of equal area that cover the right half of the normal density exp(−x²/2): layer i reaches from 0 to
+/// edge[i], and all but its end lies under the density. The lowest one, 0, has the tail for its end.
 struct Ziggurat {
   static constexpr double tail = 3.6541528853610088, area = 0.00492867323399;
   std::array<double, 257> edge, density;
@@ -38,13 +38,16 @@ struct Ziggurat {
   Ziggurat() {
     edge[0] = area * std::exp(0.5 * tail * tail);
     edge[1] = tail;
-    for (std::size_t i = 2; i < 256; ++i) edge[i] = std::sqrt(-2.0 * std::log(area / edge[i - 1] + std::exp(-0.5 * edge[i - 1] * edge[i - 1])));
+    for (std::size_t i = 2; i < 256; ++i)
+      edge[i] = std::sqrt(-2.0 * std::log(area / edge[i - 1] + std::exp(-0.5 * edge[i - 1] * edge[i - 1])));
     edge[256] = 0.0;
     for (std::size_t i = 0; i < 257; ++i) density[i] = std::exp(-0.5 * edge[i] * edge[i]);
   }
 };
 
-BAYTREE_CLONES void stream_rounds(std::uint32_t (&c)[4][stream_lanes], std::uint32_t key0, std::uint32_t key1) { rounds(c, key0, key1); }
+BAYTREE_CLONES void stream_rounds(std::uint32_t (&c)[4][stream_lanes], std::uint32_t key0, std::uint32_t key1) {
+  rounds(c, key0, key1);
+}
 
 }  // namespace
 

@@ -14,13 +14,17 @@ void validate(const Design& design) {
     const Column& column = design.columns[j];
     const std::string name = "column " + std::to_string(j);
     if (column.categorical && column.observed > max_levels)
-      throw InputError(name + ": " + std::to_string(column.observed) + " levels; at most " + std::to_string(max_levels) + " are possible");
+      throw InputError(name + ": " + std::to_string(column.observed) + " levels; at most " +
+                       std::to_string(max_levels) + " are possible");
     std::visit(
         [&](auto codes) {
-          if (codes.size() != design.rows) throw InputError(name + ": " + std::to_string(codes.size()) + " codes for " + std::to_string(design.rows) + " rows");
+          if (codes.size() != design.rows)
+            throw InputError(name + ": " + std::to_string(codes.size()) + " codes for " + std::to_string(design.rows) +
+                             " rows");
           const std::uint32_t largest = *std::max_element(codes.begin(), codes.end());
           if (largest >= column.n_codes())
-            throw InputError(name + ": code " + std::to_string(largest) + " but only " + std::to_string(column.n_codes()) + " codes");
+            throw InputError(name + ": code " + std::to_string(largest) + " but only " +
+                             std::to_string(column.n_codes()) + " codes");
         },
         column.codes);
   }

@@ -11,8 +11,9 @@
 namespace baytree::hmdt {
 namespace {
 
-/// Where every step of the joint state has at least this log probability, scaled numbers are exact to rounding: a state that underflows could add at most
-/// 1e-308 to any state, and those that do not add at least 1e-200 over their number. Elsewhere logarithms are needed.
+/// Where every step of the joint state has at least this log probability, scaled numbers are exact to rounding: a state
+/// that underflows could add at most 1e-308 to any state, and those that do not add at least 1e-200 over their number.
+/// Elsewhere logarithms are needed.
 constexpr double safe_log_step = -460.0;
 
 /// Probabilities, scaled at every row.
@@ -29,7 +30,8 @@ struct Scaled {
     return total;
   }
   /// Σ_c from[c · stride] · matrix[c · step]
-  static double mixed(const double* from, std::size_t stride, const double* matrix, std::size_t step, std::size_t branching) {
+  static double mixed(const double* from, std::size_t stride, const double* matrix, std::size_t step,
+                      std::size_t branching) {
     double total = 0.0;
     for (std::size_t c = 0; c < branching; ++c) total += from[c * stride] * matrix[c * step];
     return total;
@@ -51,7 +53,8 @@ struct Logs {
     for (const double value : values) total += std::exp(value - largest);
     return largest + std::log(total);
   }
-  static double mixed(const double* from, std::size_t stride, const double* matrix, std::size_t step, std::size_t branching) {
+  static double mixed(const double* from, std::size_t stride, const double* matrix, std::size_t step,
+                      std::size_t branching) {
     double largest = zero, total = 0.0;
     for (std::size_t c = 0; c < branching; ++c) largest = std::max(largest, from[c * stride] + matrix[c * step]);
     if (largest == zero) return zero;
@@ -62,7 +65,8 @@ struct Logs {
 
 /// Logarithms, of which the largest counts instead of the sum.
 struct Best : Logs {
-  static double mixed(const double* from, std::size_t stride, const double* matrix, std::size_t step, std::size_t branching) {
+  static double mixed(const double* from, std::size_t stride, const double* matrix, std::size_t step,
+                      std::size_t branching) {
     double largest = zero;
     for (std::size_t c = 0; c < branching; ++c) largest = std::max(largest, from[c * stride] + matrix[c * step]);
     return largest;
@@ -74,7 +78,10 @@ template <class Arithmetic>
 class Steps {
  public:
   explicit Steps(const HiddenChains& chains)
-      : chains_(chains), matrix_(chains.nodes * chains.branching * chains.branching), evidence_(chains.outcomes), next_(chains.states()) {}
+      : chains_(chains),
+        matrix_(chains.nodes * chains.branching * chains.branching),
+        evidence_(chains.outcomes),
+        next_(chains.states()) {}
 
   void read(std::size_t row) {
     const double* log_transition = &chains_.log_transition[row * matrix_.size()];
@@ -97,7 +104,9 @@ class Steps {
   }
 
   /// One node goes a step on: from its decision before to that at the row.
-  void push(std::size_t node, std::span<const double> from, std::span<double> to) const { mix(node, from, to, chains_.branching, 1); }
+  void push(std::size_t node, std::span<const double> from, std::span<double> to) const {
+    mix(node, from, to, chains_.branching, 1);
+  }
 
   /// All nodes do.
   void push(std::vector<double>& state) {
@@ -114,7 +123,8 @@ class Steps {
   }
 
   void weigh(std::span<double> state) const {
-    for (std::size_t s = 0; s < state.size(); ++s) state[s] = Arithmetic::times(state[s], evidence_[chains_.outcome[s]]);
+    for (std::size_t s = 0; s < state.size(); ++s)
+      state[s] = Arithmetic::times(state[s], evidence_[chains_.outcome[s]]);
   }
 
   /// Scales a state so that it sums to one; returns what it summed to.
@@ -126,7 +136,8 @@ class Steps {
 
  private:
   /// to[…a…] = Σ_c from[…c…] · matrix[c · c_step + a · a_step], over the decisions of one node.
-  void mix(std::size_t node, std::span<const double> from, std::span<double> to, std::size_t c_step, std::size_t a_step) const {
+  void mix(std::size_t node, std::span<const double> from, std::span<double> to, std::size_t c_step,
+           std::size_t a_step) const {
     if (chains_.branching == 2)
       mix_by<2>(node, from, to, c_step, a_step);
     else
@@ -135,14 +146,16 @@ class Steps {
 
   /// With a number of branches that the compiler knows, or 0 for any.
   template <std::size_t fixed>
-  void mix_by(std::size_t node, std::span<const double> from, std::span<double> to, std::size_t c_step, std::size_t a_step) const {
+  void mix_by(std::size_t node, std::span<const double> from, std::span<double> to, std::size_t c_step,
+              std::size_t a_step) const {
     const std::size_t b = fixed ? fixed : chains_.branching, width = stride(node);
     const double* steps = matrix(node);
     const double* __restrict in = from.data();
     double* __restrict out = to.data();
     for (std::size_t at = 0; at < from.size(); at += width * b)
       for (std::size_t i = at; i < at + width; ++i)
-        for (std::size_t a = 0; a < b; ++a) out[i + a * width] = Arithmetic::mixed(in + i, width, steps + a * a_step, c_step, b);
+        for (std::size_t a = 0; a < b; ++a)
+          out[i + a * width] = Arithmetic::mixed(in + i, width, steps + a * a_step, c_step, b);
   }
 
   const HiddenChains& chains_;
@@ -163,16 +176,18 @@ template <class Arithmetic>
 double observe(const Steps<Arithmetic>& steps, std::span<double> state, std::size_t row) {
   steps.weigh(state);
   const double log_likelihood = Arithmetic::log(Steps<Arithmetic>::normalise(state)) + steps.shift();
-  if (!std::isfinite(log_likelihood)) throw InputError("row " + std::to_string(row) + ": no decisions that are possible lead to what is seen");
+  if (!std::isfinite(log_likelihood))
+    throw InputError("row " + std::to_string(row) + ": no decisions that are possible lead to what is seen");
   return log_likelihood;
 }
 
 /// The probabilities of outcomes and of each node's decisions. Those of the joint states are left in `share`.
 template <class Arithmetic>
-void note(const Steps<Arithmetic>& steps, const HiddenChains& chains, std::span<const double> state, std::span<double> share, double* outcome,
-          double* decision) {
+void note(const Steps<Arithmetic>& steps, const HiddenChains& chains, std::span<const double> state,
+          std::span<double> share, double* outcome, double* decision) {
   const std::size_t b = chains.branching;
-  for (std::size_t s = 0; s < state.size(); ++s) outcome[chains.outcome[s]] += share[s] = Arithmetic::probability(state[s]);
+  for (std::size_t s = 0; s < state.size(); ++s)
+    outcome[chains.outcome[s]] += share[s] = Arithmetic::probability(state[s]);
   for (std::size_t node = 0; node < chains.nodes; ++node) {
     const std::size_t width = steps.stride(node);
     for (std::size_t at = 0; at < share.size(); at += width * b)
@@ -195,11 +210,12 @@ void filter_sequence(const HiddenChains& chains, std::size_t first, std::size_t 
   }
 }
 
-/// P(decision before, decision) of one node: `before` has the nodes in front of it at the row and the others a row earlier, and so has `after`, but for this
-/// node, which it has at the row. Their product with the node's own step, over all other nodes, is proportional to it.
+/// P(decision before, decision) of one node: `before` has the nodes in front of it at the row and the others a row
+/// earlier, and so has `after`, but for this node, which it has at the row. Their product with the node's own step,
+/// over all other nodes, is proportional to it.
 template <class Arithmetic>
-void note_pairs(const Steps<Arithmetic>& steps, std::size_t node, std::size_t b, std::span<const double> before, std::span<const double> after, double total,
-                double* pair) {
+void note_pairs(const Steps<Arithmetic>& steps, std::size_t node, std::size_t b, std::span<const double> before,
+                std::span<const double> after, double total, double* pair) {
   const std::size_t width = steps.stride(node);
   const double* step = steps.matrix(node);
   for (std::size_t at = 0; at < before.size(); at += width * b)
@@ -207,7 +223,8 @@ void note_pairs(const Steps<Arithmetic>& steps, std::size_t node, std::size_t b,
       for (std::size_t j = 0; j < b; ++j) {
         const double from = Arithmetic::over(before[i + j * width], total);
         for (std::size_t k = 0; k < b; ++k)
-          pair[j * b + k] += Arithmetic::probability(Arithmetic::times(Arithmetic::times(from, after[i + k * width]), step[j * b + k]));
+          pair[j * b + k] += Arithmetic::probability(
+              Arithmetic::times(Arithmetic::times(from, after[i + k * width]), step[j * b + k]));
       }
 }
 
@@ -223,8 +240,10 @@ void smooth_sequence(const HiddenChains& chains, std::size_t first, std::size_t 
     steps.push(state);
     out.log_likelihood[row] = observe(steps, state, row);
   }
-  std::vector<double> partial((nodes + 1) * states);  // the state before the row, with the first 0, 1, … nodes a step on
-  std::vector<double> weight(states);                 // P(the row and those after it | state), as far as the nodes have been pulled back
+  std::vector<double> partial((nodes + 1) *
+                              states);  // the state before the row, with the first 0, 1, … nodes a step on
+  std::vector<double> weight(
+      states);  // P(the row and those after it | state), as far as the nodes have been pulled back
   const auto partial_at = [&](std::size_t node) { return std::span<double>(partial).subspan(node * states, states); };
   std::fill(state.begin(), state.end(), Arithmetic::one);
   for (std::size_t row = last; row-- > first;) {
@@ -235,7 +254,8 @@ void smooth_sequence(const HiddenChains& chains, std::size_t first, std::size_t 
     for (std::size_t s = 0; s < states; ++s) weight[s] = Arithmetic::times(partial_at(nodes)[s], state[s]);
     const double total = Arithmetic::sum(weight);
     for (std::size_t s = 0; s < states; ++s)
-      out.outcome[row * chains.outcomes + chains.outcome[s]] += Arithmetic::probability(Arithmetic::over(weight[s], total));
+      out.outcome[row * chains.outcomes + chains.outcome[s]] +=
+          Arithmetic::probability(Arithmetic::over(weight[s], total));
     for (std::size_t node = nodes; node-- > 0;) {
       note_pairs(steps, node, b, partial_at(node), state, total, &out.pair[(row * nodes + node) * b * b]);
       steps.pull(node, state);
@@ -245,7 +265,8 @@ void smooth_sequence(const HiddenChains& chains, std::size_t first, std::size_t 
 }
 
 void best_of_sequence(const HiddenChains& chains, std::size_t number, DecisionPath& out) {
-  const std::size_t first = chains.begin[number], last = chains.begin[number + 1], states = chains.states(), nodes = chains.nodes, b = chains.branching;
+  const std::size_t first = chains.begin[number], last = chains.begin[number + 1], states = chains.states(),
+                    nodes = chains.nodes, b = chains.branching;
   Steps<Best> steps(chains);
   std::vector<double> state = beginning<Best>(chains);
   std::vector<double> reached((last - first) * states);  // the best log probability of each state before each row
@@ -268,9 +289,11 @@ void best_of_sequence(const HiddenChains& chains, std::size_t number, DecisionPa
       const std::size_t width = steps.stride(node), to = at / width % b;
       for (std::size_t block = 0; block < states; block += width * b)
         for (std::size_t k = 0; k < b; ++k)
-          for (std::size_t i = block + k * width; i < block + (k + 1) * width; ++i) state[i] += steps.matrix(node)[k * b + to];
+          for (std::size_t i = block + k * width; i < block + (k + 1) * width; ++i)
+            state[i] += steps.matrix(node)[k * b + to];
     }
-    for (std::size_t node = nodes; node-- > 0; at /= b) out.decision[row * nodes + node] = static_cast<std::int32_t>(at % b);
+    for (std::size_t node = nodes; node-- > 0; at /= b)
+      out.decision[row * nodes + node] = static_cast<std::int32_t>(at % b);
     at = static_cast<std::size_t>(std::max_element(state.begin(), state.end()) - state.begin());
   }
 }
@@ -301,19 +324,23 @@ void HiddenChains::check() const {
   if (nodes < 1 || branching < 2) throw InputError("hidden chains need at least one node and two decisions");
   std::size_t expected = 1;
   for (std::size_t node = 0; node < nodes && expected <= outcome.size(); ++node) expected *= branching;
-  if (outcome.size() != expected) throw InputError(std::to_string(outcome.size()) + " joint states for the decisions of " + std::to_string(nodes) + " nodes");
+  if (outcome.size() != expected)
+    throw InputError(std::to_string(outcome.size()) + " joint states for the decisions of " + std::to_string(nodes) +
+                     " nodes");
   std::vector<bool> found(outcomes);
   for (const std::uint32_t of_state : outcome) {
-    if (of_state >= outcomes) throw InputError("outcome " + std::to_string(of_state) + " of " + std::to_string(outcomes));
+    if (of_state >= outcomes)
+      throw InputError("outcome " + std::to_string(of_state) + " of " + std::to_string(outcomes));
     found[of_state] = true;
   }
   // The evidence of a row is scaled by its most likely outcome, which some joint state must have.
-  if (!std::all_of(found.begin(), found.end(), [](bool is) { return is; })) throw InputError("every outcome must be that of some joint state");
+  if (!std::all_of(found.begin(), found.end(), [](bool is) { return is; }))
+    throw InputError("every outcome must be that of some joint state");
   check_rows(begin, log_transition, nodes * branching * branching, log_evidence, outcomes);
 }
 
-void check_rows(std::span<const std::uint64_t> begin, std::span<const double> log_transition, std::size_t steps, std::span<const double> log_evidence,
-                std::size_t outcomes) {
+void check_rows(std::span<const std::uint64_t> begin, std::span<const double> log_transition, std::size_t steps,
+                std::span<const double> log_evidence, std::size_t outcomes) {
   if (begin.empty() || begin[0] != 0) throw InputError("sequences must begin at row 0");
   for (std::size_t i = 1; i < begin.size(); ++i)
     if (begin[i] <= begin[i - 1]) throw InputError("sequence " + std::to_string(i - 1) + " has no rows");
@@ -324,16 +351,19 @@ void check_rows(std::span<const std::uint64_t> begin, std::span<const double> lo
     if (!(value <= 1e-9)) throw InputError("transitions must be logarithms of probabilities");
   for (std::size_t row = 0; row < rows; ++row) {
     double largest = -infinity;
-    for (const double value : log_evidence.subspan(row * outcomes, outcomes)) largest = std::isnan(value) ? value : std::max(largest, value);
-    if (!std::isfinite(largest)) throw InputError("row " + std::to_string(row) + ": its log-likelihood is not a number");
+    for (const double value : log_evidence.subspan(row * outcomes, outcomes))
+      largest = std::isnan(value) ? value : std::max(largest, value);
+    if (!std::isfinite(largest))
+      throw InputError("row " + std::to_string(row) + ": its log-likelihood is not a number");
   }
 }
 
 Filtered filter(const HiddenChains& chains, unsigned threads) {
   chains.check();
-  const std::size_t rows = chains.rows(), outcomes = rows * chains.outcomes, decisions = rows * chains.nodes * chains.branching;
-  Filtered out{std::vector<double>(rows), std::vector<double>(outcomes), std::vector<double>(outcomes), std::vector<double>(decisions),
-               std::vector<double>(decisions)};
+  const std::size_t rows = chains.rows(), outcomes = rows * chains.outcomes,
+                    decisions = rows * chains.nodes * chains.branching;
+  Filtered out{std::vector<double>(rows), std::vector<double>(outcomes), std::vector<double>(outcomes),
+               std::vector<double>(decisions), std::vector<double>(decisions)};
   for_each_sequence(chains, threads, [&](std::size_t number) {
     const std::size_t first = chains.begin[number], last = chains.begin[number + 1];
     if (safe(chains, first, last))

@@ -34,7 +34,8 @@ Chain::Chain(const Problem& problem, double power, Stream stream, Wrong wrong)
 
 bool Chain::step() {
   for (Leaf leaf = 0; leaf < problem_->leaves; ++leaf)
-    experts_.draw(leaf, std::span(order_).subspan(begin_[leaf], begin_[leaf + 1] - begin_[leaf]), power_, parameters_, stream_);
+    experts_.draw(leaf, std::span(order_).subspan(begin_[leaf], begin_[leaf + 1] - begin_[leaf]), power_, parameters_,
+                  stream_);
   draw_gates();
   read_rows(true);
   ++steps_;
@@ -101,19 +102,22 @@ void Chain::read_rows(bool redraw) {
 /// The coefficients of gates and experts side by side, so that one product with a row gives all its linear predictors.
 void Chain::gather_weights() {
   const Problem& p = *problem_;
-  const std::size_t width = predictors_.size(), scored = p.nodes * (p.branching - 1), each = p.predictors(), skipped = p.columns - p.seen();
+  const std::size_t width = predictors_.size(), scored = p.nodes * (p.branching - 1), each = p.predictors(),
+                    skipped = p.columns - p.seen();
   for (std::size_t i = 0; i < scored; ++i)
     for (std::size_t j = 0; j < p.columns; ++j) weights_[j * width + i] = parameters_.gates[i * p.columns + j];
   for (std::size_t leaf = 0; leaf < p.leaves; ++leaf)
     for (std::size_t k = 0; k < each; ++k)
       for (std::size_t j = 0; j < p.seen(); ++j) {
         const std::size_t within = p.for_classes() ? k * p.columns + j : j * each + k;
-        weights_[(j + skipped) * width + scored + leaf * each + k] = parameters_.coefficients[leaf * p.seen() * each + within];
+        weights_[(j + skipped) * width + scored + leaf * each + k] =
+            parameters_.coefficients[leaf * p.seen() * each + within];
       }
   if (p.for_classes()) return;
   for (std::size_t leaf = 0; leaf < p.leaves; ++leaf) {
     log_variance_[leaf] = 0.0;
-    for (std::size_t k = 0; k < p.n_outputs; ++k) log_variance_[leaf] += std::log(2.0 * std::numbers::pi * parameters_.variance[leaf * p.n_outputs + k]);
+    for (std::size_t k = 0; k < p.n_outputs; ++k)
+      log_variance_[leaf] += std::log(2.0 * std::numbers::pi * parameters_.variance[leaf * p.n_outputs + k]);
   }
 }
 
@@ -142,7 +146,8 @@ void Chain::weigh_leaves(Row row) {
   }
   if (p.for_classes()) {
     const std::size_t each = p.predictors(), own = p.classes[row];
-    for (std::size_t leaf = 0; leaf < p.leaves; ++leaf, scores += each) log_density_[leaf] = (own < each ? scores[own] : 0.0) - log_total({scores, each});
+    for (std::size_t leaf = 0; leaf < p.leaves; ++leaf, scores += each)
+      log_density_[leaf] = (own < each ? scores[own] : 0.0) - log_total({scores, each});
     return;
   }
   const double* variance = parameters_.variance.data();
@@ -166,7 +171,9 @@ void Chain::sort_rows() {
 }
 
 void Chain::store(Draws& draws) const {
-  const auto append = [](std::vector<double>& to, const std::vector<double>& from) { to.insert(to.end(), from.begin(), from.end()); };
+  const auto append = [](std::vector<double>& to, const std::vector<double>& from) {
+    to.insert(to.end(), from.begin(), from.end());
+  };
   append(draws.parameters.gates, parameters_.gates);
   append(draws.parameters.coefficients, parameters_.coefficients);
   append(draws.parameters.variance, parameters_.variance);

@@ -22,7 +22,8 @@ void ExpertDraw::draw(Leaf leaf, std::span<const Row> rows, double power, Parame
 }
 
 /// σ² with the coefficients integrated out, then these: both are conjugate.
-void ExpertDraw::draw_regression(Leaf leaf, std::span<const Row> rows, double power, Parameters& parameters, Stream& stream) {
+void ExpertDraw::draw_regression(Leaf leaf, std::span<const Row> rows, double power, Parameters& parameters,
+                                 Stream& stream) {
   const Problem& p = *problem_;
   const std::size_t outputs = p.n_outputs, seen = p.seen(), skipped = p.columns - seen;
   const double ridge = 1.0 / (p.sd * p.sd);
@@ -54,9 +55,10 @@ void ExpertDraw::draw_regression(Leaf leaf, std::span<const Row> rows, double po
   }
 }
 
-/// By Pólya–Gamma variables where the likelihood has the power 1. Other powers ask for shapes that are not whole, which have no simple draws; then the
-/// coefficients move by an elliptical slice (Murray, Adams and MacKay 2010), which needs no more than the likelihood: on the ellipse through them and a draw of
-/// the prior, to a point where the likelihood exceeds a random share of what it is.
+/// By Pólya–Gamma variables where the likelihood has the power 1. Other powers ask for shapes that are not whole, which
+/// have no simple draws; then the coefficients move by an elliptical slice (Murray, Adams and MacKay 2010), which needs
+/// no more than the likelihood: on the ellipse through them and a draw of the prior, to a point where the likelihood
+/// exceeds a random share of what it is.
 void ExpertDraw::draw_classes(std::span<const Row> rows, double power, std::span<double> coefficients, Stream& stream) {
   if (power == 1.0) {
     chosen_.clear();
@@ -85,7 +87,8 @@ double ExpertDraw::log_likelihood(std::span<const Row> rows, std::span<const dou
   double sum = 0.0;
   for (const Row row : rows) {
     for (std::size_t k = 0; k < scores_.size(); ++k)
-      scores_[k] = std::inner_product(problem_->x(row), problem_->x(row) + columns, coefficients.data() + k * columns, 0.0);
+      scores_[k] =
+          std::inner_product(problem_->x(row), problem_->x(row) + columns, coefficients.data() + k * columns, 0.0);
     const std::uint32_t own = problem_->classes[row];
     sum += (own < scores_.size() ? scores_[own] : 0.0) - log_total(scores_);
   }

@@ -18,9 +18,15 @@ double log_total(std::span<const double> scores) {
 }
 
 LogitDraw::LogitDraw(const Problem& problem, std::size_t classes, double sd, Wrong wrong)
-    : problem_(&problem), scored_(classes - 1), sd_(sd), wrong_(wrong), system_(problem.columns, 1), scores_(problem.rows * scored_) {}
+    : problem_(&problem),
+      scored_(classes - 1),
+      sd_(sd),
+      wrong_(wrong),
+      system_(problem.columns, 1),
+      scores_(problem.rows * scored_) {}
 
-void LogitDraw::draw(std::span<const Row> rows, std::span<const std::uint32_t> chosen, std::span<double> coefficients, Stream& stream) {
+void LogitDraw::draw(std::span<const Row> rows, std::span<const std::uint32_t> chosen, std::span<double> coefficients,
+                     Stream& stream) {
   const std::size_t columns = problem_->columns;
   for (std::size_t k = 0; k < scored_; ++k) score(rows, coefficients, k);
   for (std::size_t k = 0; k < scored_; ++k) {
@@ -51,7 +57,8 @@ void LogitDraw::draw(std::span<const Row> rows, std::span<const std::uint32_t> c
 void LogitDraw::score(std::span<const Row> rows, std::span<const double> coefficients, std::size_t of_class) {
   const std::size_t columns = problem_->columns;
   const double* beta = coefficients.data() + of_class * columns;
-  for (std::size_t i = 0; i < rows.size(); ++i) scores_[i * scored_ + of_class] = std::inner_product(beta, beta + columns, problem_->x(rows[i]), 0.0);
+  for (std::size_t i = 0; i < rows.size(); ++i)
+    scores_[i * scored_ + of_class] = std::inner_product(beta, beta + columns, problem_->x(rows[i]), 0.0);
 }
 
 }  // namespace baytree::hme

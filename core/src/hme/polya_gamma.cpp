@@ -17,7 +17,8 @@ double term(unsigned n, double x) {
   return (2.0 * n + 1.0) * std::exp(-rate * n * (n + 1.0));
 }
 
-/// The series less its second term is at least this share of the first one, which lies above it: 1 − 3 exp(−4 / border).
+/// The series less its second term is at least this share of the first one, which lies above it: 1 − 3 exp(−4 /
+/// border).
 constexpr double surely_below = 0.994;
 
 /// Inverse Gaussian of mean 1/z and shape 1, given that it is below the border.
@@ -43,14 +44,16 @@ double inverse_gaussian_below(double z, Stream& stream) {
 
 double polya_gamma(double tilt, Stream& stream) {
   const double z = 0.5 * std::abs(tilt), rate = 0.125 * pi * pi + 0.5 * z * z;
-  // The masses of the proposal beyond the border and below it, both times e^z / 2. The last product is 0 long before its first factor is infinite.
+  // The masses of the proposal beyond the border and below it, both times e^z / 2. The last product is 0 long before
+  // its first factor is infinite.
   const double root = std::sqrt(0.5 / border);
   const double far = std::erfc(root * (border * z + 1.0));
   const double beyond = 0.25 * pi / rate * std::exp(z - rate * border);
   const double below = 0.5 * std::erfc(root * (1.0 - border * z)) + (far > 0.0 ? 0.5 * std::exp(2.0 * z) * far : 0.0);
   const double share = beyond / (beyond + below);
   for (;;) {
-    const double x = stream.uniform() < share ? border - std::log(1.0 - stream.uniform()) / rate : inverse_gaussian_below(z, stream);
+    const double x =
+        stream.uniform() < share ? border - std::log(1.0 - stream.uniform()) / rate : inverse_gaussian_below(z, stream);
     const double height = stream.uniform();
     if (height < surely_below) return 0.25 * x;
     // The partial sums of the series lie above and below it by turns.

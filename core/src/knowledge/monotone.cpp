@@ -13,11 +13,14 @@ constexpr std::uint32_t unused = std::numeric_limits<std::uint32_t>::max();
 
 }  // namespace
 
-Cone::Cone(const Design& design, std::vector<int> signs) : columns_(design.columns), signs_(std::move(signs)), place_(columns_.size(), unused) {
+Cone::Cone(const Design& design, std::vector<int> signs)
+    : columns_(design.columns), signs_(std::move(signs)), place_(columns_.size(), unused) {
   if (signs_.size() != columns_.size())
-    throw InputError("monotone: " + std::to_string(signs_.size()) + " signs for " + std::to_string(columns_.size()) + " columns");
+    throw InputError("monotone: " + std::to_string(signs_.size()) + " signs for " + std::to_string(columns_.size()) +
+                     " columns");
   for (std::size_t j = 0; j < signs_.size(); ++j) {
-    if (signs_[j] < -1 || signs_[j] > 1) throw InputError("monotone: the sign of a column is -1, 0 or 1, not " + std::to_string(signs_[j]));
+    if (signs_[j] < -1 || signs_[j] > 1)
+      throw InputError("monotone: the sign of a column is -1, 0 or 1, not " + std::to_string(signs_[j]));
     if (signs_[j] != 0 && columns_[j].categorical)
       throw InputError("monotone: column " + std::to_string(j) + " is categorical: its levels have no order to follow");
   }
@@ -25,7 +28,9 @@ Cone::Cone(const Design& design, std::vector<int> signs) : columns_(design.colum
 
 void Cone::read(std::span<const Node> nodes, std::size_t at, std::span<const Node> part) {
   const std::size_t old = nodes[at].size, count = nodes.size() - old + part.size();
-  const auto node = [&](std::size_t i) -> const Node& { return i < at ? nodes[i] : i < at + part.size() ? part[i - at] : nodes[i - part.size() + old]; };
+  const auto node = [&](std::size_t i) -> const Node& {
+    return i < at ? nodes[i] : i < at + part.size() ? part[i - at] : nodes[i - part.size() + old];
+  };
   const auto leaves = [&](std::size_t i) {  // of the subtree at i
     const std::size_t size = i < at && at < i + nodes[i].size ? nodes[i].size - old + part.size() : node(i).size;
     return (size + 1) / 2;
@@ -47,7 +52,10 @@ void Cone::read(std::span<const Node> nodes, std::size_t at, std::span<const Nod
   regions_.clear();
   for (const std::uint32_t feature : used_) {
     const Column& column = columns_[feature];
-    open_.push_back({.levels = ~std::uint64_t{0} >> (63 - std::min(column.missing_code(), 63u)), .low = 0, .high = column.observed - 1, .missing = true});
+    open_.push_back({.levels = ~std::uint64_t{0} >> (63 - std::min(column.missing_code(), 63u)),
+                     .low = 0,
+                     .high = column.observed - 1,
+                     .missing = true});
   }
   const std::size_t width = used_.size();
   for (std::size_t i = 0, leaf = 0; i < count; ++i) {
@@ -85,7 +93,8 @@ void Cone::narrow(Side& left, Side& right, const Rule& rule, bool missing_left) 
   right.missing &= !missing_left;
 }
 
-/// Whether some x in one leaf and x' in the other are in that order, or equal, in all columns with a sign, and equal in all others.
+/// Whether some x in one leaf and x' in the other are in that order, or equal, in all columns with a sign, and equal in
+/// all others.
 bool Cone::precedes(std::size_t leaf, std::size_t other) const {
   const std::size_t width = used_.size();
   const Side *a = &regions_[leaf * width], *b = &regions_[other * width];
@@ -109,7 +118,8 @@ bool Cone::contains(std::span<const double> values, std::size_t first, std::size
     if (split.last <= first || last <= split.first) continue;
     for (std::size_t left = split.first; left < split.middle; ++left) {
       const bool concerned = left >= first && left < last;
-      const std::size_t begin = concerned ? split.middle : std::max(split.middle, first), end = concerned ? split.last : std::min(split.last, last);
+      const std::size_t begin = concerned ? split.middle : std::max(split.middle, first),
+                        end = concerned ? split.last : std::min(split.last, last);
       for (std::size_t right = begin; right < end; ++right) {
         const std::size_t low = split.sign > 0 ? left : right, high = split.sign > 0 ? right : left;
         if (!(values[low] <= values[high]) && precedes(low, high)) return false;

@@ -10,7 +10,8 @@
 
 namespace baytree {
 
-Restrictions::Restrictions(const Knowledge& knowledge, const Design& design, std::span<const std::vector<double>> cuts) : features_(design.columns.size()) {
+Restrictions::Restrictions(const Knowledge& knowledge, const Design& design, std::span<const std::vector<double>> cuts)
+    : features_(design.columns.size()) {
   read_limits(knowledge);
   read_only(knowledge);
   read_groups(knowledge);
@@ -18,11 +19,14 @@ Restrictions::Restrictions(const Knowledge& knowledge, const Design& design, std
   read_weights(knowledge);
   look_above_ = !knowledge.below_feature.empty() || !knowledge.interacting.empty();
   follow_paths_ = look_above_ || boxes_ != 0;
-  free_ = !follow_paths_ && !knowledge.max_depth && knowledge.forbidden.empty() && knowledge.below_depth.empty() && only_.empty();
+  free_ = !follow_paths_ && !knowledge.max_depth && knowledge.forbidden.empty() && knowledge.below_depth.empty() &&
+          only_.empty();
 }
 
 void Restrictions::check(std::uint32_t feature) const {
-  if (feature >= features_) throw InputError("knowledge: feature " + std::to_string(feature) + " but only " + std::to_string(features_) + " columns");
+  if (feature >= features_)
+    throw InputError("knowledge: feature " + std::to_string(feature) + " but only " + std::to_string(features_) +
+                     " columns");
 }
 
 void Restrictions::read_limits(const Knowledge& knowledge) {
@@ -54,7 +58,8 @@ void Restrictions::read_only(const Knowledge& knowledge) {
       check(feature);
       listed[feature] = true;
     }
-    for (std::size_t feature = 0; feature < features_; ++feature) entry->allowed[feature] = entry->allowed[feature] && listed[feature];
+    for (std::size_t feature = 0; feature < features_; ++feature)
+      entry->allowed[feature] = entry->allowed[feature] && listed[feature];
   }
 }
 
@@ -64,7 +69,9 @@ void Restrictions::read_groups(const Knowledge& knowledge) {
   group_words_ = others / 64 + 1;
   groups_.assign(features_ * group_words_, 0);
   std::vector<bool> listed(features_);
-  const auto add = [&](std::size_t feature, std::size_t group) { groups_[feature * group_words_ + group / 64] |= std::uint64_t{1} << group % 64; };
+  const auto add = [&](std::size_t feature, std::size_t group) {
+    groups_[feature * group_words_ + group / 64] |= std::uint64_t{1} << group % 64;
+  };
   for (std::size_t group = 0; group < others; ++group)
     for (const std::uint32_t feature : knowledge.interacting[group]) {
       check(feature);
@@ -75,11 +82,14 @@ void Restrictions::read_groups(const Knowledge& knowledge) {
     if (!listed[feature]) add(feature, others);
 }
 
-void Restrictions::read_boxes(const Knowledge& knowledge, const Design& design, std::span<const std::vector<double>> cuts) {
+void Restrictions::read_boxes(const Knowledge& knowledge, const Design& design,
+                              std::span<const std::vector<double>> cuts) {
   if (knowledge.boxes.size() > max_boxes)
-    throw InputError("knowledge: " + std::to_string(knowledge.boxes.size()) + " boxes; at most " + std::to_string(max_boxes) + " are possible");
+    throw InputError("knowledge: " + std::to_string(knowledge.boxes.size()) + " boxes; at most " +
+                     std::to_string(max_boxes) + " are possible");
   if (!knowledge.boxes.empty() && cuts.size() != features_)
-    throw InputError("knowledge: cut values of " + std::to_string(cuts.size()) + " columns for " + std::to_string(features_));
+    throw InputError("knowledge: cut values of " + std::to_string(cuts.size()) + " columns for " +
+                     std::to_string(features_));
   sides_.assign(features_, 0);
   box_cuts_.resize(features_);
   for (std::size_t number = 0; number < knowledge.boxes.size(); ++number) {
@@ -92,7 +102,8 @@ void Restrictions::read_boxes(const Knowledge& knowledge, const Design& design, 
       if ((sides_[feature] & box) != 0) throw InputError(name + ": two sides of feature " + std::to_string(feature));
       if (!(min <= max)) throw InputError(name + ": its smallest value must not exceed its largest");
       if (cuts[feature].size() != std::max(design.columns[feature].observed, 1u) - 1)
-        throw InputError(name + ": " + std::to_string(cuts[feature].size()) + " cut values of feature " + std::to_string(feature));
+        throw InputError(name + ": " + std::to_string(cuts[feature].size()) + " cut values of feature " +
+                         std::to_string(feature));
       sides_[feature] |= box;
       const auto cuts_below = [&values = cuts[feature]](double x) {
         return static_cast<std::uint32_t>(std::lower_bound(values.begin(), values.end(), x) - values.begin());
@@ -100,17 +111,20 @@ void Restrictions::read_boxes(const Knowledge& knowledge, const Design& design, 
       box_cuts_[feature].push_back({cuts_below(min), cuts_below(max), box});
     }
   }
-  for (auto& ranges : box_cuts_) std::sort(ranges.begin(), ranges.end(), [](const BoxCuts& a, const BoxCuts& b) { return a.begin < b.begin; });
+  for (auto& ranges : box_cuts_)
+    std::sort(ranges.begin(), ranges.end(), [](const BoxCuts& a, const BoxCuts& b) { return a.begin < b.begin; });
 }
 
 void Restrictions::read_weights(const Knowledge& knowledge) {
   weights_ = knowledge.weights.empty() ? std::vector<double>(features_, 1.0) : knowledge.weights;
   if (weights_.size() != features_)
-    throw InputError("knowledge: " + std::to_string(weights_.size()) + " weights for " + std::to_string(features_) + " columns");
+    throw InputError("knowledge: " + std::to_string(weights_.size()) + " weights for " + std::to_string(features_) +
+                     " columns");
   for (const double weight : weights_)
     if (!(weight > 0.0 && weight < infinity)) throw InputError("knowledge: weights must be positive and finite");
   // A column has fewer than 2^63 rules, each of which may count with its column's weight.
-  if (!(std::accumulate(weights_.begin(), weights_.end(), 0.0) * 0x1p63 < infinity)) throw InputError("knowledge: the weights are too large to be summed");
+  if (!(std::accumulate(weights_.begin(), weights_.end(), 0.0) * 0x1p63 < infinity))
+    throw InputError("knowledge: the weights are too large to be summed");
   weighted_ = std::adjacent_find(weights_.begin(), weights_.end(), std::not_equal_to<>()) != weights_.end();
 }
 
@@ -124,7 +138,8 @@ std::uint64_t Restrictions::boxes_left(std::uint64_t boxes, const Rule& rule) co
 
 bool Restrictions::may_lie_at(std::uint32_t depth, std::uint32_t feature) const {
   if (depth >= depth_[feature]) return false;
-  return std::all_of(only_.begin(), only_.end(), [&](const OnlyAt& only) { return only.depth != depth || only.allowed[feature]; });
+  return std::all_of(only_.begin(), only_.end(),
+                     [&](const OnlyAt& only) { return only.depth != depth || only.allowed[feature]; });
 }
 
 bool Restrictions::may_follow(std::span<const std::uint32_t> above, std::uint32_t feature) const {
@@ -147,14 +162,18 @@ Freedom Restrictions::restricted(const Situation& situation, std::uint32_t featu
 bool Restrictions::allows(const Situation& situation, const Rule& rule) const {
   const Freedom left = freedom(situation, rule.feature);
   if (left != Freedom::some) return left == Freedom::all;
-  const auto is_cut = [&](const BoxCuts& cuts) { return (situation.boxes & cuts.box) != 0 && rule.cut >= cuts.begin && rule.cut < cuts.end; };
+  const auto is_cut = [&](const BoxCuts& cuts) {
+    return (situation.boxes & cuts.box) != 0 && rule.cut >= cuts.begin && rule.cut < cuts.end;
+  };
   const auto& ranges = box_cuts_[rule.feature];
   return std::none_of(ranges.begin(), ranges.end(), is_cut);
 }
 
-/// Calls `visit` with the ranges of cuts, ascending, that remain of begin … end−1 without those that cut a box, until it returns false.
+/// Calls `visit` with the ranges of cuts, ascending, that remain of begin … end−1 without those that cut a box, until
+/// it returns false.
 template <class Visit>
-void Restrictions::for_each_range(std::uint32_t begin, std::uint32_t end, std::uint32_t feature, std::uint64_t boxes, Visit visit) const {
+void Restrictions::for_each_range(std::uint32_t begin, std::uint32_t end, std::uint32_t feature, std::uint64_t boxes,
+                                  Visit visit) const {
   for (const BoxCuts& cuts : box_cuts_[feature]) {
     if ((boxes & cuts.box) == 0) continue;
     const std::uint32_t stop = std::min(cuts.begin, end);
@@ -175,7 +194,8 @@ std::uint64_t Restrictions::count_rules(const ColumnRules& rules, std::uint32_t 
   return count;
 }
 
-Rule Restrictions::nth_rule(const ColumnRules& rules, std::uint32_t feature, std::uint64_t boxes, std::uint64_t n) const {
+Rule Restrictions::nth_rule(const ColumnRules& rules, std::uint32_t feature, std::uint64_t boxes,
+                            std::uint64_t n) const {
   Rule rule{.feature = feature};
   bool found = false;
   const auto seek = [&](std::uint32_t begin, std::uint32_t end) {

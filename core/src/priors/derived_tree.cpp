@@ -31,9 +31,11 @@ const std::vector<DerivedTree::Entry>& DerivedTree::read() {
       parts_.push_back({left, 0});
       continue;
     }
-    if (!store.is_structure(part.term, leaf_)) refuse("the goal gives " + store.text(part.term) + " for a tree; a tree is leaf(N) or split(F, V, Left, Right)");
+    if (!store.is_structure(part.term, leaf_))
+      refuse("the goal gives " + store.text(part.term) + " for a tree; a tree is leaf(N) or split(F, V, Left, Right)");
     const Cell handle = store.argument(part.term, 0);
-    if (!handle.is(slp::Tag::node)) refuse("the tree has a leaf without a node; write leaf(N) with the node N it stands for");
+    if (!handle.is(slp::Tag::node))
+      refuse("the tree has a leaf without a node; write leaf(N) with the node N it stands for");
     NodeId node = handle.number();
     entries_.push_back({true, node});
     // Up through all splits whose right side ends here. Both sides must be what one rule made of one node.
@@ -64,7 +66,8 @@ const Nodes& DerivedTree::nodes() {
   Nodes& nodes = nodes_;
   nodes.clear();
   for (const Entry& entry : entries_)
-    nodes.push_back(entry.is_leaf ? Node{.end = static_cast<Row>(table_.node_size(entry.node))} : Node{.rule = table_.rule(entry.node), .size = 0});
+    nodes.push_back(entry.is_leaf ? Node{.end = static_cast<Row>(table_.node_size(entry.node))}
+                                  : Node{.rule = table_.rule(entry.node), .size = 0});
   set_sizes(nodes);
   for (std::size_t i = nodes.size(); i-- > 0;)
     if (!nodes[i].is_leaf()) nodes[i].end = nodes[left_child(i)].end + nodes[right_child(nodes, i)].end;

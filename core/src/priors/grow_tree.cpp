@@ -40,7 +40,9 @@ void splice(PartitionedTree& tree, const Replacement& replacement) {
 }
 
 Grower::Grower(const Design& design, GrowTree prior)
-    : prior_(std::move(prior)), rules_(design, prior_.min_leaf, Restrictions(prior_.knowledge, design, prior_.cuts)), columns_(design.columns.size()) {
+    : prior_(std::move(prior)),
+      rules_(design, prior_.min_leaf, Restrictions(prior_.knowledge, design, prior_.cuts)),
+      columns_(design.columns.size()) {
   if (!(prior_.alpha >= 0.0 && prior_.alpha <= 1.0)) throw InputError("alpha must be between 0 and 1");
   if (!(prior_.beta >= 0.0 && prior_.beta < infinity)) throw InputError("beta must be 0 or more");
   if (knowledge().max_leaves == 0u) throw InputError("max_leaves must be 1 or more");
@@ -49,7 +51,8 @@ Grower::Grower(const Design& design, GrowTree prior)
 
 double Grower::split_probability(std::uint32_t depth) {
   while (split_probability_.size() <= depth)
-    split_probability_.push_back(prior_.alpha * std::pow(1.0 + static_cast<double>(split_probability_.size()), -prior_.beta));
+    split_probability_.push_back(prior_.alpha *
+                                 std::pow(1.0 + static_cast<double>(split_probability_.size()), -prior_.beta));
   return split_probability_[depth];
 }
 
@@ -58,9 +61,12 @@ std::uint8_t Grower::split_choice(std::uint32_t depth) {
   return p > 0.0 && p < 1.0 ? split_point : 0;
 }
 
-double Grower::log_leaf_prior(std::uint32_t depth, bool splittable) { return splittable ? std::log1p(-split_probability(depth)) : 0.0; }
+double Grower::log_leaf_prior(std::uint32_t depth, bool splittable) {
+  return splittable ? std::log1p(-split_probability(depth)) : 0.0;
+}
 
-void Grower::choose_in_column(Node& node, std::span<const Row> rows, const Situation& here, std::uint32_t feature, Stream& stream) {
+void Grower::choose_in_column(Node& node, std::span<const Row> rows, const Situation& here, std::uint32_t feature,
+                              Stream& stream) {
   const ColumnRules rules = rules_.column_rules(feature, rows, here);
   node.rule = rules_.nth_rule(feature, rules, rows, here.boxes, stream.below(rules.count));
   if (rules.count > 1) node.points |= rule_point;
@@ -76,7 +82,8 @@ void Grower::find_blocked(const PartitionedTree& tree, std::size_t at, std::vect
   go_to(tree, at);
   const Situation here = enter(tree.nodes[at]);
   blocked.resize(columns_.size());
-  for (const std::uint32_t feature : columns_) blocked[feature] = !rules_.has_rule(feature, tree.rows_of(tree.nodes[at]), here);
+  for (const std::uint32_t feature : columns_)
+    blocked[feature] = !rules_.has_rule(feature, tree.rows_of(tree.nodes[at]), here);
 }
 
 /// The place of one of these columns, drawn by their weights.
@@ -85,18 +92,21 @@ std::size_t Grower::draw_weighted_column(std::span<const std::uint32_t> among, S
   double total = 0.0;
   for (const std::uint32_t feature : among) total += weight(feature);
   std::size_t place = 0;
-  for (double rest = stream.uniform() * total; place + 1 < among.size() && rest >= weight(among[place]); ++place) rest -= weight(among[place]);
+  for (double rest = stream.uniform() * total; place + 1 < among.size() && rest >= weight(among[place]); ++place)
+    rest -= weight(among[place]);
   return place;
 }
 
 bool Grower::choose_by_column(Node& node, std::span<const Row> rows, const Situation& here, Stream& stream) {
-  // Drawing columns without replacement until one has a rule is drawing among those that do, and seldom looks at more than one.
+  // Drawing columns without replacement until one has a rule is drawing among those that do, and seldom looks at more
+  // than one.
   const auto usable = [&](std::uint32_t feature) { return rules_.has_rule(feature, rows, here); };
   std::size_t place = draw_column(columns_, stream);
   std::uint32_t chosen = columns_[place];
   bool another = false;
   if (usable(chosen)) {
-    for (std::uint32_t feature = 0; feature < columns_.size() && !another; ++feature) another = feature != chosen && usable(feature);
+    for (std::uint32_t feature = 0; feature < columns_.size() && !another; ++feature)
+      another = feature != chosen && usable(feature);
   } else {
     untried_ = columns_;
     bool found = false;
@@ -153,7 +163,8 @@ Rule Grower::draw_rule(const PartitionedTree& tree, std::size_t at, Stream& stre
   return node.rule;
 }
 
-/// Copies the rows of node `at` to the replacement, ascending. A leaf's rows are so already; a split's lie leaf by leaf.
+/// Copies the rows of node `at` to the replacement, ascending. A leaf's rows are so already; a split's lie leaf by
+/// leaf.
 void Grower::take_rows(const PartitionedTree& tree, std::size_t at, Replacement& out) {
   const Node& node = tree.nodes[at];
   const std::span<const Row> rows = tree.rows_of(node);
@@ -177,7 +188,8 @@ void Grower::take_rows(const PartitionedTree& tree, std::size_t at, Replacement&
 void Grower::divide(const Node& node, const Situation& here, Replacement& out) {
   const std::span<const Row> rows = out.rows_of(node);
   Row* to = out.rows.data() + node.begin;
-  const Row left = with_test(design().columns[node.rule.feature], node.rule, [&](auto test) { return partition_rows(rows, to, spare_, test); });
+  const Row left = with_test(design().columns[node.rule.feature], node.rule,
+                             [&](auto test) { return partition_rows(rows, to, spare_, test); });
   const Row middle = node.begin + left;
   pending_.push_back({middle, node.end, node.depth + 1});
   pending_.push_back({node.begin, middle, node.depth + 1});
@@ -240,7 +252,8 @@ bool Grower::grow(const PartitionedTree& tree, Stream& stream, Replacement& out,
 
 void Grower::grow(const PartitionedTree& tree, Stream& stream, Replacement& out) {
   if (grow(tree, stream, out, most_attempts)) return;
-  throw InputError("max_leaves: none of " + std::to_string(most_attempts) + " trees drawn from the prior is so small; raise it, or lower alpha");
+  throw InputError("max_leaves: none of " + std::to_string(most_attempts) +
+                   " trees drawn from the prior is so small; raise it, or lower alpha");
 }
 
 void Grower::sprout(const PartitionedTree& tree, std::size_t at, Stream& stream, Replacement& out) {
@@ -319,7 +332,8 @@ void Grower::assess(const PartitionedTree& tree, Replacement& replacement) {
 }
 
 double Grower::log_prior(const Node& node) {
-  return node.is_leaf() ? log_leaf_prior(node.depth, node.splittable) : std::log(split_probability(node.depth)) + node.log_rule;
+  return node.is_leaf() ? log_leaf_prior(node.depth, node.splittable)
+                        : std::log(split_probability(node.depth)) + node.log_rule;
 }
 
 double Grower::log_prior(PartitionedTree& tree, std::size_t at) {
@@ -339,7 +353,8 @@ Forest grow_trees(Grower& grower, std::uint64_t n, Stream& stream) {
   for (; n > 0; --n) {
     std::uint64_t attempts = 0;
     do {
-      if (++attempts > most_attempts) throw InputError("monotone: the prior's trees are hardly ever monotone; lower alpha, or add max_leaves");
+      if (++attempts > most_attempts)
+        throw InputError("monotone: the prior's trees are hardly ever monotone; lower alpha, or add max_leaves");
       grower.grow(root, stream, grown);
     } while (!order.is_monotone(grown.nodes, stream));
     forest.add(grown.nodes);

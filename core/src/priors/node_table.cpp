@@ -21,9 +21,11 @@ Vocabulary checked(Vocabulary vocabulary, const Design& design) {
     const Column& column = design.columns[j];
     auto& levels = vocabulary.levels[j];
     if (levels.size() != (column.categorical ? column.observed : 0))
-      throw InputError("vocabulary: " + std::to_string(levels.size()) + " level names for column " + vocabulary.names[j]);
+      throw InputError("vocabulary: " + std::to_string(levels.size()) + " level names for column " +
+                       vocabulary.names[j]);
     if (vocabulary.cuts[j].size() != (column.categorical ? 0 : std::max(column.observed, 1u) - 1))
-      throw InputError("vocabulary: " + std::to_string(vocabulary.cuts[j].size()) + " cut values for column " + vocabulary.names[j]);
+      throw InputError("vocabulary: " + std::to_string(vocabulary.cuts[j].size()) + " cut values for column " +
+                       vocabulary.names[j]);
     if (!std::is_sorted(vocabulary.cuts[j].begin(), vocabulary.cuts[j].end()))
       throw InputError("vocabulary: the cut values of column " + vocabulary.names[j] + " must ascend");
     if (!column.categorical || !column.has_missing) continue;
@@ -143,7 +145,8 @@ std::uint64_t NodeTable::count_rules(NodeId node, std::uint32_t feature) {
 }
 
 Question NodeTable::rule(NodeId node, std::uint32_t feature, std::uint64_t n) {
-  if (n >= count_rules(node, feature)) throw InputError(vocabulary_.names[feature] + " has no admissible rule " + std::to_string(n) + " at this node");
+  if (n >= count_rules(node, feature))
+    throw InputError(vocabulary_.names[feature] + " has no admissible rule " + std::to_string(n) + " at this node");
   return question(rules_.nth_rule(feature, column_rules(node, feature), rows(node), at(node).boxes, n));
 }
 
@@ -152,18 +155,22 @@ bool NodeTable::is_admissible(NodeId node, std::uint32_t feature, const Question
   const auto rule = find_rule(feature, question);
   if (!rule || !rules_.restrictions().allows(here, *rule)) return false;
   const std::span<const Row> all = rows(node);
-  const auto left = static_cast<std::size_t>(with_test(column(feature), *rule, [&](auto test) { return std::count_if(all.begin(), all.end(), test); }));
+  const auto left = static_cast<std::size_t>(
+      with_test(column(feature), *rule, [&](auto test) { return std::count_if(all.begin(), all.end(), test); }));
   return left >= rules_.min_leaf() && all.size() - left >= rules_.min_leaf();
 }
 
 std::pair<NodeId, NodeId> NodeTable::split(NodeId node, std::uint32_t feature, const Question& question) {
   const Situation here = situation(node);
   const auto rule = find_rule(feature, question);
-  const auto refuse = [&] { throw InputError("the rule on " + vocabulary_.names[feature] + " is not admissible at this node"); };
+  const auto refuse = [&] {
+    throw InputError("the rule on " + vocabulary_.names[feature] + " is not admissible at this node");
+  };
   if (!rule || !rules_.restrictions().allows(here, *rule)) refuse();
   const Row size = at(node).size;
   if (rows_.size() < used_ + size) rows_.resize(std::max(used_ + size, 2 * rows_.size()));
-  const Row left = with_test(column(feature), *rule, [&](auto test) { return partition_rows(rows(node), rows_.data() + used_, spare_, test); });
+  const Row left = with_test(column(feature), *rule,
+                             [&](auto test) { return partition_rows(rows(node), rows_.data() + used_, spare_, test); });
   if (left < rules_.min_leaf() || size - left < rules_.min_leaf()) refuse();
   const std::uint64_t boxes = rules_.restrictions().boxes_left(here.boxes, *rule);
   const NodeId first = mark();
@@ -208,7 +215,8 @@ std::optional<Rule> NodeTable::find_rule(std::uint32_t feature, const Question& 
   }
   const auto& cuts = vocabulary_.cuts[feature];
   if (question.kind != Question::Kind::cut && !asked.has_missing) return std::nullopt;
-  const auto place = question.kind == Question::Kind::observed ? cuts.end() : std::lower_bound(cuts.begin(), cuts.end(), question.cut);
+  const auto place =
+      question.kind == Question::Kind::observed ? cuts.end() : std::lower_bound(cuts.begin(), cuts.end(), question.cut);
   if (question.kind != Question::Kind::observed && (place == cuts.end() || *place != question.cut)) return std::nullopt;
   rule.cut = static_cast<std::uint32_t>(place - cuts.begin());
   rule.missing_left = question.kind == Question::Kind::cut_or_gone;

@@ -26,7 +26,8 @@ class Reader {
   void run() {
     for (const slp::Clause& clause : program_.clauses) read(clause);
     check_required();
-    std::stable_sort(problems.begin(), problems.end(), [](const slp::Problem& a, const slp::Problem& b) { return a.place < b.place; });
+    std::stable_sort(problems.begin(), problems.end(),
+                     [](const slp::Problem& a, const slp::Problem& b) { return a.place < b.place; });
   }
 
   Knowledge knowledge;
@@ -45,7 +46,9 @@ class Reader {
   std::string text(TermId term) const { return slp::write(source(), term, sentence_->variables); }
   const std::string& name(std::uint32_t feature) const { return vocabulary_.names[feature]; }
 
-  void report(slp::Place place, std::string message) { problems.push_back({slp::Problem::Severity::error, place, std::move(message)}); }
+  void report(slp::Place place, std::string message) {
+    problems.push_back({slp::Problem::Severity::error, place, std::move(message)});
+  }
   void report(TermId term, std::string message) { report(source().terms.start(term), std::move(message)); }
 
   void read(const slp::Clause& clause) {
@@ -67,18 +70,23 @@ class Reader {
       if (source().symbols.name(symbol) != constraint.name || arity != constraint.arity) continue;
       sentence_ = &program_.sentence(clause);
       if (clause.label || clause.guard || clause.body)
-        return report(clause.head, program_.name({symbol, arity}) + " states a constraint: it must be a plain fact, without label, guard or body");
+        return report(clause.head, program_.name({symbol, arity}) +
+                                       " states a constraint: it must be a plain fact, without label, guard or body");
       (this->*constraint.read)(clause.head);
     }
   }
 
-  // ---- arguments: each is read or reported ---------------------------------------------------------------------------
+  // ---- arguments: each is read or reported
+  // ---------------------------------------------------------------------------
 
   std::optional<std::uint32_t> feature(TermId term) {
     const slp::Term& node = source().terms[term];
     const std::string& word = source().symbols.name(node.name);
     if (node.kind == Kind::variable) {
-      report(term, word + " is a variable here; a feature is written in quotes where it begins with a capital letter, as in 'Age'");
+      report(
+          term,
+          word +
+              " is a variable here; a feature is written in quotes where it begins with a capital letter, as in 'Age'");
       return std::nullopt;
     }
     if (node.kind != Kind::atom) {
@@ -115,7 +123,8 @@ class Reader {
 
   std::optional<std::uint32_t> count(TermId term, double least) {
     const auto value = number(term);
-    if (value && *value >= least && *value <= largest_count && *value == std::floor(*value)) return static_cast<std::uint32_t>(*value);
+    if (value && *value >= least && *value <= largest_count && *value == std::floor(*value))
+      return static_cast<std::uint32_t>(*value);
     report(term, text(term) + " must be a whole number of at least " + std::to_string(static_cast<int>(least)));
     return std::nullopt;
   }
@@ -126,7 +135,8 @@ class Reader {
     return value;
   }
 
-  // ---- facts ---------------------------------------------------------------------------------------------------------
+  // ---- facts
+  // ---------------------------------------------------------------------------------------------------------
 
   template <class T>
   void read_once(TermId fact, double least, std::optional<T>& to) {
@@ -156,7 +166,8 @@ class Reader {
   }
 
   void read_interaction(TermId fact) {
-    if (auto group = features(argument(fact, 0), "interaction([a, b])")) knowledge.interacting.push_back(std::move(*group));
+    if (auto group = features(argument(fact, 0), "interaction([a, b])"))
+      knowledge.interacting.push_back(std::move(*group));
   }
 
   void read_only(TermId fact) {
@@ -176,7 +187,8 @@ class Reader {
     const auto which = feature(argument(fact, 0));
     const TermId term = argument(fact, 1);
     const auto weight = number(term);
-    if (!weight || !(*weight > 0.0 && *weight < infinity)) return report(term, text(term) + " must be a positive number; to leave a feature out, forbid it");
+    if (!weight || !(*weight > 0.0 && *weight < infinity))
+      return report(term, text(term) + " must be a positive number; to leave a feature out, forbid it");
     if (!which) return;
     if (!weighted_.insert(*which).second) return report(fact, "a second weight of " + name(*which));
     knowledge.weights.resize(vocabulary_.names.size(), 1.0);
@@ -187,9 +199,11 @@ class Reader {
     const auto which = feature(argument(fact, 0));
     const TermId term = argument(fact, 1);
     const auto sign = number(term);
-    if (!sign || (*sign != 1.0 && *sign != -1.0)) return report(term, text(term) + " must be 1, never down as the feature grows, or -1, never up");
+    if (!sign || (*sign != 1.0 && *sign != -1.0))
+      return report(term, text(term) + " must be 1, never down as the feature grows, or -1, never up");
     if (!which) return;
-    if (vocabulary_.is_categorical(*which)) return report(argument(fact, 0), name(*which) + " is categorical: its levels have no order to follow");
+    if (vocabulary_.is_categorical(*which))
+      return report(argument(fact, 0), name(*which) + " is categorical: its levels have no order to follow");
     knowledge.monotone.resize(vocabulary_.names.size(), 0);
     int& known = knowledge.monotone[*which];
     if (known != 0) return report(fact, "monotone/2 is stated twice of " + name(*which));
@@ -198,19 +212,23 @@ class Reader {
 
   void read_box(TermId fact) {
     const Kind kind = source().terms[argument(fact, 0)].kind;
-    if (kind != Kind::atom && kind != Kind::integer) return report(argument(fact, 0), "a box is named by a word or a whole number");
+    if (kind != Kind::atom && kind != Kind::integer)
+      return report(argument(fact, 0), "a box is named by a word or a whole number");
     const std::string box = text(argument(fact, 0));
     const auto which = feature(argument(fact, 1));
     const auto min = bound(argument(fact, 2)), max = bound(argument(fact, 3));
     if (!which || !min || !max) return;
-    if (vocabulary_.is_categorical(*which)) return report(argument(fact, 1), name(*which) + " is categorical: boxes have sides of numeric features only");
+    if (vocabulary_.is_categorical(*which))
+      return report(argument(fact, 1), name(*which) + " is categorical: boxes have sides of numeric features only");
     const auto known = boxes_.find(box);
-    if (known == boxes_.end() && boxes_.size() == max_boxes) return report(fact, "at most " + std::to_string(max_boxes) + " boxes are possible");
+    if (known == boxes_.end() && boxes_.size() == max_boxes)
+      return report(fact, "at most " + std::to_string(max_boxes) + " boxes are possible");
     Box::Side side{*which, *min, *max};
     Box::Side* old = known == boxes_.end() ? nullptr : find_side(knowledge.boxes[known->second], *which);
     if (old) side = {*which, std::max(old->min, *min), std::min(old->max, *max)};
     if (side.min > side.max || side.min == infinity || side.max == -infinity)
-      return report(argument(fact, 2), "no value of " + name(*which) + " lies in " + box + ": the smallest exceeds the largest");
+      return report(argument(fact, 2),
+                    "no value of " + name(*which) + " lies in " + box + ": the smallest exceeds the largest");
     if (old) {
       *old = side;
       return;
@@ -221,23 +239,28 @@ class Reader {
   }
 
   static Box::Side* find_side(Box& box, std::uint32_t feature) {
-    const auto found = std::find_if(box.sides.begin(), box.sides.end(), [&](const Box::Side& side) { return side.feature == feature; });
+    const auto found = std::find_if(box.sides.begin(), box.sides.end(),
+                                    [&](const Box::Side& side) { return side.feature == feature; });
     return found == box.sides.end() ? nullptr : &*found;
   }
 
-  // ---- contradictions ------------------------------------------------------------------------------------------------
+  // ---- contradictions
+  // ------------------------------------------------------------------------------------------------
 
   void check_required() {
     const auto& forbidden = knowledge.forbidden;
     for (const auto& [which, place] : required_) {
-      const auto never = [feature = which](const Knowledge::BelowDepth& limit) { return limit.feature == feature && limit.depth == 0; };
+      const auto never = [feature = which](const Knowledge::BelowDepth& limit) {
+        return limit.feature == feature && limit.depth == 0;
+      };
       if (std::find(forbidden.begin(), forbidden.end(), which) != forbidden.end() ||
           std::any_of(knowledge.below_depth.begin(), knowledge.below_depth.end(), never))
         report(place, name(which) + " is both required and forbidden");
       else if (knowledge.max_depth == 0u)
         report(place, name(which) + " is required, but max_depth(0) allows no split");
       else if (knowledge.max_leaves && *knowledge.max_leaves <= required_.size())
-        report(place, std::to_string(required_.size()) + " required features take more than " + std::to_string(*knowledge.max_leaves) + " leaves");
+        report(place, std::to_string(required_.size()) + " required features take more than " +
+                          std::to_string(*knowledge.max_leaves) + " leaves");
     }
   }
 
@@ -251,7 +274,8 @@ class Reader {
 
 }  // namespace
 
-Knowledge read_knowledge(const slp::Program& program, const Vocabulary& vocabulary, Row& min_leaf, slp::Problems& problems) {
+Knowledge read_knowledge(const slp::Program& program, const Vocabulary& vocabulary, Row& min_leaf,
+                         slp::Problems& problems) {
   Reader reader(program, vocabulary);
   reader.run();
   constexpr Row usual = 5;
@@ -264,7 +288,8 @@ NodeTable make_table(const Design& design, Vocabulary vocabulary, const slp::Pro
   slp::Problems problems;
   Row min_leaf = 0;
   const Knowledge knowledge = read_knowledge(program, vocabulary, min_leaf, problems);
-  if (!problems.empty()) throw InputError("line " + std::to_string(problems[0].place.line) + ": " + problems[0].message);
+  if (!problems.empty())
+    throw InputError("line " + std::to_string(problems[0].place.line) + ": " + problems[0].message);
   return NodeTable(design, std::move(vocabulary), knowledge, min_leaf);
 }
 

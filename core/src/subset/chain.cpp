@@ -43,10 +43,12 @@ Chain::Chain(const Problem& problem, std::vector<Share> shares, double power, St
   if (!(power >= 0.0 && power < infinity)) throw InputError("power must be 0 or more");
   if (shares_.empty()) throw InputError("a chain needs a move");
   for (const Share& share : shares_)
-    if (!(share.number > 0.0 && share.number <= 1e6)) throw InputError("the number of turns of a move must be positive, and at most a million");
+    if (!(share.number > 0.0 && share.number <= 1e6))
+      throw InputError("the number of turns of a move must be positive, and at most a million");
   for (Unit unit = 0; unit < problem.units(); ++unit)
     if (!problem.free[unit]) {
-      if (!factor_.entering(unit).possible) throw InputError("the columns that are always in depend on each other, or are constant; leave some out");
+      if (!factor_.entering(unit).possible)
+        throw InputError("the columns that are always in depend on each other, or are constant; leave some out");
       apply(unit);
     }
   // What is always in needs its parents, and they theirs, who come before them.
@@ -54,9 +56,11 @@ Chain::Chain(const Problem& problem, std::vector<Share> shares, double power, St
     if (in_[unit])
       for (const Unit parent : problem.parents[unit])
         if (!satisfied(unit) && !in_[parent] && factor_.entering(parent).possible) apply(parent);
-  // Sizes that the prior excludes are passed on the way to the first that it allows; a few units more make chains start apart.
+  // Sizes that the prior excludes are passed on the way to the first that it allows; a few units more make chains start
+  // apart.
   const std::size_t n = problem.free_units.size();
-  const auto first = std::find_if(problem.log_size.begin(), problem.log_size.end(), [](double x) { return x > -infinity; });
+  const auto first =
+      std::find_if(problem.log_size.begin(), problem.log_size.end(), [](double x) { return x > -infinity; });
   const std::size_t least = static_cast<std::size_t>(first - problem.log_size.begin());
   const std::size_t tries = 64 * n;
   for (std::size_t i = 0; i < tries && members_.size() < least + std::min<std::size_t>(n / 2, 8); ++i) {
@@ -121,7 +125,8 @@ bool Chain::update(Unit unit, bool wrong) {
 bool Chain::metropolis(bool wrong) {
   const std::size_t n = problem_->free_units.size();
   if (stream_.next32() & 1u) {
-    const Unit unit = wrong && !members_.empty() && (stream_.next32() & 1u) ? member(stream_.below(members_.size())) : problem_->free_units[stream_.below(n)];
+    const Unit unit = wrong && !members_.empty() && (stream_.next32() & 1u) ? member(stream_.below(members_.size()))
+                                                                            : problem_->free_units[stream_.below(n)];
     const double log_ratio = gain(flipped(unit));
     if (!(log_ratio >= 0.0) && !(stream_.uniform() < std::exp(log_ratio))) return false;
     flip(unit);
@@ -139,7 +144,8 @@ bool Chain::metropolis(bool wrong) {
   if (!whole) return false;
   const std::size_t columns = factor_.size() - problem_->size(out) + problem_->size(in);
   const double log_likelihood = problem_->evidence.log_marginal(columns, change.explained, change.log_determinant);
-  const double log_ratio = power_ * (log_likelihood - log_likelihood_) + problem_->log_odds[in] - problem_->log_odds[out];
+  const double log_ratio =
+      power_ * (log_likelihood - log_likelihood_) + problem_->log_odds[in] - problem_->log_odds[out];
   if (!(log_ratio >= 0.0) && !(stream_.uniform() < std::exp(log_ratio))) return false;
   apply(out);
   flip(in);
@@ -162,7 +168,8 @@ bool Chain::informed(bool wrong) {
 double Chain::weigh_flips() {
   if (weighed_) return sum_of_weights_;
   sum_of_weights_ = 0.0;
-  for (std::size_t i = 0; i < weights_.size(); ++i) sum_of_weights_ += weights_[i] = barker(gain(flipped(problem_->free_units[i])));
+  for (std::size_t i = 0; i < weights_.size(); ++i)
+    sum_of_weights_ += weights_[i] = barker(gain(flipped(problem_->free_units[i])));
   weighed_ = true;
   return sum_of_weights_;
 }
@@ -319,8 +326,10 @@ void exchange(Chain& a, Chain& b) {
 void Chain::restore(const Position& position) {
   const std::size_t n = problem_->units();
   const auto known = [&](Unit unit) { return unit < n; };
-  const bool fits = std::all_of(position.base.begin(), position.base.end(), known) && std::all_of(position.flips.begin(), position.flips.end(), known) &&
-                    position.flips.size() <= 2 * flips_between_factors && position.turns.size() == shares_.size() && position.accepted.size() == shares_.size();
+  const bool fits = std::all_of(position.base.begin(), position.base.end(), known) &&
+                    std::all_of(position.flips.begin(), position.flips.end(), known) &&
+                    position.flips.size() <= 2 * flips_between_factors && position.turns.size() == shares_.size() &&
+                    position.accepted.size() == shares_.size();
   if (!fits) throw InputError("chain: the saved state belongs to another problem");
   std::fill(in_.begin(), in_.end(), std::uint8_t{0});
   std::fill(present_parents_.begin(), present_parents_.end(), 0u);
@@ -340,7 +349,8 @@ void Chain::restore(const Position& position) {
     if (!problem_->free[unit] && !in_[unit]) throw InputError("chain: the saved model lacks what is always in");
   assess();
   if (log_prior_ == -infinity) throw InputError("chain: the saved model has prior probability 0");
-  if (!(std::fabs(log_likelihood_) < infinity)) throw InputError("chain: the saved model has a column that does not vary");
+  if (!(std::fabs(log_likelihood_) < infinity))
+    throw InputError("chain: the saved model has a column that does not vary");
   stream_.seek(position.stream);
   turns_ = position.turns;
   accepted_ = position.accepted;

@@ -82,7 +82,8 @@ class Walk {
   }
 
   Column column(std::size_t place) const {
-    const std::size_t bit = static_cast<std::size_t>(std::upper_bound(first_.begin(), first_.end(), place) - first_.begin()) - 1;
+    const std::size_t bit =
+        static_cast<std::size_t>(std::upper_bound(first_.begin(), first_.end(), place) - first_.begin()) - 1;
     return problem_.unit_begin[problem_.free_units[bit]] + static_cast<Column>(place - first_[bit]);
   }
 
@@ -90,7 +91,8 @@ class Walk {
   void start() {
     std::vector<Column> always, others;
     for (Unit unit = 0; unit < problem_.units(); ++unit)
-      for (Column j = problem_.unit_begin[unit]; j < problem_.unit_begin[unit + 1]; ++j) (problem_.free[unit] ? others : always).push_back(j);
+      for (Column j = problem_.unit_begin[unit]; j < problem_.unit_begin[unit + 1]; ++j)
+        (problem_.free[unit] ? others : always).push_back(j);
     const std::size_t p = others.size(), m = always.size();
     Level& level = levels_[0];
     level = {};
@@ -112,11 +114,13 @@ class Walk {
     }
     whole.columns = 0;
     eliminate(whole, level, p, m, least.data());
-    if (!level.independent) throw InputError("the columns that are always in depend on each other, or are constant; leave some out");
+    if (!level.independent)
+      throw InputError("the columns that are always in depend on each other, or are constant; leave some out");
   }
 
   void eliminate(std::size_t bit) {
-    eliminate(levels_[depth_], levels_[depth_ + 1], first_[bit], first_[bit + 1] - first_[bit], least_.data() + first_[bit]);
+    eliminate(levels_[depth_], levels_[depth_ + 1], first_[bit], first_[bit + 1] - first_[bit],
+              least_.data() + first_[bit]);
     ++depth_;
   }
 
@@ -170,12 +174,14 @@ class Walk {
     const Level& level = levels_[depth_];
     if (!level.independent) return;
     for (const Need& need : needs_) {
-      const bool in = need.unit == 0 || (mask_ & need.unit) != 0, has = problem_.weak ? (mask_ & need.parents) != 0 : (mask_ & need.parents) == need.parents;
+      const bool in = need.unit == 0 || (mask_ & need.unit) != 0,
+                 has = problem_.weak ? (mask_ & need.parents) != 0 : (mask_ & need.parents) == need.parents;
       if (in && !has) return;
     }
     double log_prior = problem_.log_size[static_cast<std::size_t>(std::popcount(mask_))];
     if (log_prior == -infinity) return;
-    for (Mask rest = mask_; rest != 0; rest &= rest - 1) log_prior += problem_.log_odds[problem_.free_units[static_cast<std::size_t>(std::countr_zero(rest))]];
+    for (Mask rest = mask_; rest != 0; rest &= rest - 1)
+      log_prior += problem_.log_odds[problem_.free_units[static_cast<std::size_t>(std::countr_zero(rest))]];
     visit(mask_, problem_.evidence.log_marginal(level.columns, level.explained, level.log_determinant), log_prior);
   }
 
@@ -194,7 +200,9 @@ struct Listed {
   double log_target, log_likelihood, log_prior;
   Mask mask;
   /// Of equal ones the smaller mask is the better, so that the list depends on nothing else.
-  friend bool operator>(const Listed& a, const Listed& b) { return a.log_target > b.log_target || (a.log_target == b.log_target && a.mask < b.mask); }
+  friend bool operator>(const Listed& a, const Listed& b) {
+    return a.log_target > b.log_target || (a.log_target == b.log_target && a.mask < b.mask);
+  }
 };
 
 void append(ListedModels& models, const Problem& problem, const Listed& model) {
@@ -208,16 +216,19 @@ void append(ListedModels& models, const Problem& problem, const Listed& model) {
 
 }  // namespace
 
-Enumeration enumerate(const Problem& problem, std::size_t most, std::span<const double> quantiles, Stream stream, const std::function<void()>& look_up) {
+Enumeration enumerate(const Problem& problem, std::size_t most, std::span<const double> quantiles, Stream stream,
+                      const std::function<void()>& look_up) {
   const std::size_t n = problem.free_units.size();
   for (std::size_t i = 0; i < quantiles.size(); ++i)
-    if (!(quantiles[i] >= 0.0 && quantiles[i] < 1.0) || (i > 0 && quantiles[i] < quantiles[i - 1])) throw InputError("quantiles must ascend from 0 to below 1");
+    if (!(quantiles[i] >= 0.0 && quantiles[i] < 1.0) || (i > 0 && quantiles[i] < quantiles[i - 1]))
+      throw InputError("quantiles must ascend from 0 to below 1");
   Walk walk(problem, look_up);
   Enumeration found;
   found.sizes.assign(n + 1, 0.0);
   std::vector<double> inclusion(n, 0.0);
   std::vector<Listed> best;  // a heap, the worst on top
-  // Weights are relative to a model near the best so far; a better one by e^600 makes those before it count as nothing, as they are.
+  // Weights are relative to a model near the best so far; a better one by e^600 makes those before it count as nothing,
+  // as they are.
   double reference = -infinity, total = 0.0;
   walk.run([&](Mask mask, double log_likelihood, double log_prior) {
     const double log_target = log_likelihood + log_prior;
@@ -231,7 +242,8 @@ Enumeration enumerate(const Problem& problem, std::size_t most, std::span<const 
     const double weight = std::exp(log_target - reference);
     total += weight;
     found.sizes[static_cast<std::size_t>(std::popcount(mask))] += weight;
-    for (Mask rest = mask; rest != 0; rest &= rest - 1) inclusion[static_cast<std::size_t>(std::countr_zero(rest))] += weight;
+    for (Mask rest = mask; rest != 0; rest &= rest - 1)
+      inclusion[static_cast<std::size_t>(std::countr_zero(rest))] += weight;
     const Listed model{log_target, log_likelihood, log_prior, mask};
     if (best.size() < most) {
       best.push_back(model);
@@ -246,7 +258,8 @@ Enumeration enumerate(const Problem& problem, std::size_t most, std::span<const 
   found.log_total = reference + std::log(total);
   for (double& sum : found.sizes) sum /= total;
   std::size_t bit = 0;
-  for (Unit unit = 0; unit < problem.units(); ++unit) found.inclusion.push_back(problem.free[unit] ? inclusion[bit++] / total : 1.0);
+  for (Unit unit = 0; unit < problem.units(); ++unit)
+    found.inclusion.push_back(problem.free[unit] ? inclusion[bit++] / total : 1.0);
   std::sort(best.begin(), best.end(), std::greater<>());
   for (const Listed& model : best) append(found.top, problem, model);
   if (quantiles.empty()) return found;
@@ -266,7 +279,8 @@ Enumeration enumerate(const Problem& problem, std::size_t most, std::span<const 
   Factor factor(problem);
   for (std::size_t i = 0; i < quantiles.size(); ++i) {
     factor.clear();
-    for (std::int64_t k = found.drawn.begin[i]; k < found.drawn.begin[i + 1]; ++k) factor.enter(found.drawn.unit[static_cast<std::size_t>(k)]);
+    for (std::int64_t k = found.drawn.begin[i]; k < found.drawn.begin[i + 1]; ++k)
+      factor.enter(found.drawn.unit[static_cast<std::size_t>(k)]);
     append_means(problem, factor, found.mean);
     draw_coefficients(problem, factor, stream, found.given);
   }

@@ -68,14 +68,16 @@ struct Evidence::Integrand {
   double log_density(double s) const {
     // log(1 + e^s) that neither overflows nor loses what is small.
     const auto softplus = [](double x) { return x > 0.0 ? x + std::log1p(std::exp(-x)) : std::log1p(std::exp(x)); };
-    return s + (half - q / 2.0) * softplus(s) - half * softplus(s + log_rest) - a / 2.0 * softplus(s - log_scale) + std::log((a - 2.0) / 2.0) - log_scale;
+    return s + (half - q / 2.0) * softplus(s) - half * softplus(s + log_rest) - a / 2.0 * softplus(s - log_scale) +
+           std::log((a - 2.0) / 2.0) - log_scale;
   }
   double rise(double s) const {
     const auto logistic = [](double x) { return 1.0 / (1.0 + std::exp(-x)); };
     return 1.0 + (half - q / 2.0) * logistic(s) - half * logistic(s + log_rest) - a / 2.0 * logistic(s - log_scale);
   }
 
-  /// Calls visit(s, density / largest) on the grid, as far as it is not negligible: first the peak, then down from it, then up.
+  /// Calls visit(s, density / largest) on the grid, as far as it is not negligible: first the peak, then down from it,
+  /// then up.
   template <class Visit>
   void each(Visit visit) const {
     constexpr double negligible = -40.0;
@@ -116,14 +118,16 @@ struct Evidence::Integrand {
 Evidence::Evidence(CoefficientPrior prior, double parameter, double rows, double freedom, double total)
     : prior_(prior), parameter_(parameter), rows_(rows), half_(freedom / 2.0), total_(total) {
   const double least = mixed() ? 2.0 : 0.0;
-  if (prior != CoefficientPrior::empirical && !(parameter > least && parameter < infinity)) throw InputError("evidence: the prior's parameter is out of range");
+  if (prior != CoefficientPrior::empirical && !(parameter > least && parameter < infinity))
+    throw InputError("evidence: the prior's parameter is out of range");
   if (!(rows > 0.0 && rows < infinity && half_ > 0.0 && half_ < infinity && total > 0.0 && total < infinity))
     throw InputError("evidence: rows, degrees of freedom and the total square must be positive");
   if (mixed()) tables_ = std::make_shared<Tables>();
 }
 
 double Evidence::log_marginal(std::size_t columns, double explained, double log_determinant) const {
-  const double q = static_cast<double>(columns), share = std::clamp(explained / total_, 0.0, 1.0 - least_rest), rest = 1.0 - share;
+  const double q = static_cast<double>(columns), share = std::clamp(explained / total_, 0.0, 1.0 - least_rest),
+               rest = 1.0 - share;
   switch (prior_) {
     case CoefficientPrior::fixed:
       return -q / 2.0 * std::log1p(parameter_) - half_ * std::log1p(-parameter_ / (1.0 + parameter_) * share);
@@ -147,9 +151,12 @@ double Evidence::best_u(std::size_t columns, double share) const {
 }
 
 /// For a fit that leaves little, the integral grows by this power of what is left.
-double Evidence::slope(std::size_t columns) const { return std::max(0.0, half_ - (static_cast<double>(columns) + parameter_) / 2.0 + 1.0); }
+double Evidence::slope(std::size_t columns) const {
+  return std::max(0.0, half_ - (static_cast<double>(columns) + parameter_) / 2.0 + 1.0);
+}
 
-/// Where the first columns explain something the integral turns within 1/E; a logarithmic scale shows that as wide as all else.
+/// Where the first columns explain something the integral turns within 1/E; a logarithmic scale shows that as wide as
+/// all else.
 double Evidence::stretched(double log_rest) const { return std::log1p(-half_ * log_rest); }
 
 /// Pieces a unit of that scale. Where the columns explain as much as by chance the integral turns again, within 1/√q.
@@ -186,14 +193,17 @@ Evidence::Table Evidence::tabulated(std::size_t columns) const {
     }
     for (std::size_t k = 0; k < terms; ++k) {
       double sum = 0.0;
-      for (std::size_t i = 0; i < terms; ++i) sum += value[i] * std::cos(std::numbers::pi * static_cast<double>(k) * (static_cast<double>(i) + 0.5) / terms);
+      for (std::size_t i = 0; i < terms; ++i)
+        sum += value[i] * std::cos(std::numbers::pi * static_cast<double>(k) * (static_cast<double>(i) + 0.5) / terms);
       series[piece * terms + k] = sum * (k == 0 ? 1.0 : 2.0) / terms;
     }
   }
   return series;
 }
 
-double Evidence::rest(double explained) const { return total_ * (1.0 - std::clamp(explained / total_, 0.0, 1.0 - least_rest)); }
+double Evidence::rest(double explained) const {
+  return total_ * (1.0 - std::clamp(explained / total_, 0.0, 1.0 - least_rest));
+}
 
 double Evidence::mean_shrinkage(std::size_t columns, double explained) const {
   const double share = std::clamp(explained / total_, 0.0, 1.0 - least_rest);

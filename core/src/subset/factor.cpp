@@ -9,7 +9,8 @@ namespace baytree::subset {
 
 namespace {
 
-// The passes over all columns. Each column has its own sums, so that the bits do not depend on how many are done at once.
+// The passes over all columns. Each column has its own sums, so that the bits do not depend on how many are done at
+// once.
 
 BAYTREE_CLONES void subtract_multiple(double* to, const double* from, double factor, std::size_t n) {
   for (std::size_t j = 0; j < n; ++j) to[j] -= factor * from[j];
@@ -35,7 +36,8 @@ BAYTREE_CLONES void rotate(double* first, double* second, double cosine, double 
   }
 }
 
-/// In place, the lower Cholesky factor of the symmetric m × m matrix `a`; the first row whose pivot is not above its least is returned, m if none is.
+/// In place, the lower Cholesky factor of the symmetric m × m matrix `a`; the first row whose pivot is not above its
+/// least is returned, m if none is.
 template <class Least>
 std::size_t factorise(double* a, std::size_t m, Least least) {
   for (std::size_t i = 0; i < m; ++i) {
@@ -76,7 +78,11 @@ double log_squares(const double* l, std::size_t m) {
 }  // namespace
 
 Factor::Factor(const Problem& problem)
-    : problem_(&problem), columns_(problem.columns()), place_(problem.columns()), left_(problem.columns()), product_(problem.columns()) {
+    : problem_(&problem),
+      columns_(problem.columns()),
+      place_(problem.columns()),
+      left_(problem.columns()),
+      product_(problem.columns()) {
   clear();
 }
 
@@ -103,7 +109,8 @@ void Factor::reserve(std::size_t size) {
   const std::size_t capacity = std::min(columns_, std::max<std::size_t>(2 * capacity_, 8));
   rows_.resize(capacity * columns_);
   std::vector<double> inverse(capacity * capacity);
-  for (std::size_t k = 0; k < order_.size(); ++k) std::copy_n(inverse_row(k), order_.size(), inverse.data() + k * capacity);
+  for (std::size_t k = 0; k < order_.size(); ++k)
+    std::copy_n(inverse_row(k), order_.size(), inverse.data() + k * capacity);
   inverse_ = std::move(inverse);
   capacity_ = capacity;
 }
@@ -115,7 +122,8 @@ void Factor::push(Column column) {
   std::copy_n(problem_->gram.data() + column * columns_, columns_, added);
   added[column] = problem_->cross(column, column);
   for (std::size_t k = 0; k < q; ++k) subtract_multiple(added, row(k), row(k)[column], columns_);
-  // Columns that come in another order leave other parts of their squares, so that one of a model that exists may be somewhat below the limit here.
+  // Columns that come in another order leave other parts of their squares, so that one of a model that exists may be
+  // somewhat below the limit here.
   const double pivot = std::sqrt(std::max(added[column], 1e-3 * problem_->least_pivot(column)));
   divide(added, pivot, columns_);
   added[column] = pivot;
@@ -139,7 +147,8 @@ void Factor::pull(std::size_t k) {
   // Without column k the factor has one entry too many in each later column; a rotation of two rows removes it.
   for (std::size_t l = k; l + 1 < q; ++l) {
     const Column column = order_[l + 1];
-    const double a = row(l)[column], b = row(l + 1)[column], length = std::hypot(a, b), cosine = a / length, sine = b / length;
+    const double a = row(l)[column], b = row(l + 1)[column], length = std::hypot(a, b), cosine = a / length,
+                 sine = b / length;
     rotate(row(l), row(l + 1), cosine, sine, columns_);
     row(l)[column] = length;
     row(l + 1)[column] = 0.0;
@@ -174,7 +183,9 @@ void Factor::summarise() {
   }
 }
 
-double Factor::solved(std::size_t place, std::span<const double> x) const { return dot(inverse_row(place) + place, x.data() + place, size() - place); }
+double Factor::solved(std::size_t place, std::span<const double> x) const {
+  return dot(inverse_row(place) + place, x.data() + place, size() - place);
+}
 
 Change Factor::entering(Unit unit) const {
   const Column begin = problem_->unit_begin[unit];
@@ -191,7 +202,8 @@ Change Factor::leaving(Unit unit) const {
   const std::size_t m = problem_->size(unit);
   if (m == 1) {
     const std::size_t k = place_[problem_->unit_begin[unit]];
-    return {true, explained_ - coefficient_[k] * coefficient_[k] / variance_[k], log_determinant_ + log_if_used(variance_[k])};
+    return {true, explained_ - coefficient_[k] * coefficient_[k] / variance_[k],
+            log_determinant_ + log_if_used(variance_[k])};
   }
   take_variance(unit);
   const double* l = variance_block_.data();
@@ -250,7 +262,8 @@ void Factor::take_variance(Unit unit) const {
   variance_block_.resize(m * m + m);
   for (std::size_t i = 0; i < m; ++i) {
     const std::size_t a = place_[begin + i];
-    for (std::size_t j = 0; j <= i; ++j) variance_block_[i * m + j] = dot(inverse_row(a), inverse_row(place_[begin + j]), q);
+    for (std::size_t j = 0; j <= i; ++j)
+      variance_block_[i * m + j] = dot(inverse_row(a), inverse_row(place_[begin + j]), q);
     variance_block_[m * m + i] = coefficient_[a];
   }
   factorise(variance_block_.data(), m, [](std::size_t) { return 0.0; });
@@ -263,7 +276,8 @@ Change Factor::added(Unit unit, Change base) const {
   double* l = left_block_.data();
   double* e = l + m * m;
   const Column begin = problem_->unit_begin[unit];
-  if (factorise(l, m, [&](std::size_t i) { return problem_->least_pivot(begin + static_cast<Column>(i)); }) < m) return {};
+  if (factorise(l, m, [&](std::size_t i) { return problem_->least_pivot(begin + static_cast<Column>(i)); }) < m)
+    return {};
   solve_lower(l, m, e);
   return {true, base.explained + dot(e, e, m), base.log_determinant + log_squares(l, m)};
 }

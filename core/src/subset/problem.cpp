@@ -10,7 +10,8 @@ namespace baytree::subset {
 void Problem::prepare() {
   const std::size_t p = columns(), n = units();
   if (p == 0 || n == 0 || gram.size() != p * p) throw InputError("subset: the cross products do not fit the columns");
-  if (unit_begin.size() != n + 1 || unit_begin.front() != 0 || unit_begin.back() != p) throw InputError("subset: the units do not fit the columns");
+  if (unit_begin.size() != n + 1 || unit_begin.front() != 0 || unit_begin.back() != p)
+    throw InputError("subset: the units do not fit the columns");
   for (std::size_t i = 0; i < n; ++i)
     if (unit_begin[i] >= unit_begin[i + 1]) throw InputError("subset: a unit has no column");
   if (parents.size() != n || log_odds.size() != n) throw InputError("subset: parents and odds do not fit the units");

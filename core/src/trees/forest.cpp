@@ -10,8 +10,10 @@ namespace {
 void check_rule(const Rule& rule, const Column& column) {
   const std::string where = "tree: rule on column " + std::to_string(rule.feature);
   if (column.categorical) {
-    const std::uint64_t levels = column.n_codes() == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << column.n_codes()) - 1;
-    if ((rule.subset & ~levels) != 0 || (rule.subset & 1) == 0 || rule.subset == levels) throw InputError(where + ": no such level set");
+    const std::uint64_t levels =
+        column.n_codes() == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << column.n_codes()) - 1;
+    if ((rule.subset & ~levels) != 0 || (rule.subset & 1) == 0 || rule.subset == levels)
+      throw InputError(where + ": no such level set");
   } else {
     // the cut behind the last observed code asks "is it missing?", with missing values right
     const std::uint32_t last = column.observed - 1;
@@ -37,9 +39,11 @@ void Forest::add(std::span<const Node> nodes) {
 
 Nodes unpack_tree(const ForestView& forest, std::size_t tree, std::span<const Column> columns) {
   const std::size_t total = forest.feature.size();
-  if (forest.cut.size() != total || forest.subset.size() != total || forest.missing_left.size() != total || forest.rows.size() != total)
+  if (forest.cut.size() != total || forest.subset.size() != total || forest.missing_left.size() != total ||
+      forest.rows.size() != total)
     throw InputError("tree: its arrays have different lengths");
-  const std::uint64_t first = forest.begin[tree], last = tree + 1 < forest.begin.size() ? forest.begin[tree + 1] : total;
+  const std::uint64_t first = forest.begin[tree],
+                      last = tree + 1 < forest.begin.size() ? forest.begin[tree + 1] : total;
   if (first >= last || last > total) throw InputError("tree " + std::to_string(tree) + ": its nodes are out of range");
   Nodes nodes;
   nodes.reserve(last - first);
@@ -48,8 +52,10 @@ Nodes unpack_tree(const ForestView& forest, std::size_t tree, std::span<const Co
     if (open == 0) throw InputError("tree " + std::to_string(tree) + ": nodes behind its last leaf");
     Node node{.end = forest.rows[i]};
     if (forest.feature[i] >= 0) {
-      if (static_cast<std::size_t>(forest.feature[i]) >= columns.size()) throw InputError("tree: rule on an unknown column");
-      node.rule = {static_cast<std::uint32_t>(forest.feature[i]), forest.cut[i], forest.subset[i], forest.missing_left[i] != 0};
+      if (static_cast<std::size_t>(forest.feature[i]) >= columns.size())
+        throw InputError("tree: rule on an unknown column");
+      node.rule = {static_cast<std::uint32_t>(forest.feature[i]), forest.cut[i], forest.subset[i],
+                   forest.missing_left[i] != 0};
       check_rule(node.rule, columns[node.rule.feature]);
       node.size = 0;
       ++open;

@@ -20,7 +20,8 @@ Predictor::Predictor(const ForestView& forest, std::span<const Column> columns) 
       const Column& column = columns[node.rule.feature];
       const std::size_t right = right_child(nodes, i);
       steps_.push_back({static_cast<std::int32_t>(node.rule.feature), static_cast<std::uint32_t>(right - i),
-                        column.categorical ? node.rule.subset : node.rule.cut, column.missing_code(), column.categorical,
+                        column.categorical ? node.rule.subset : node.rule.cut, column.missing_code(),
+                        column.categorical,
                         missing_goes_left(column, node.rule, nodes[left_child(i)].rows(), nodes[right].rows())});
     }
     leaves_ += leaf;
@@ -39,17 +40,21 @@ std::size_t Predictor::leaf_of(std::size_t tree, const std::uint32_t* codes) con
 }
 
 void Predictor::apply(std::span<const std::uint32_t> codes, std::size_t rows, std::span<std::int64_t> out) const {
-  if (codes.size() != rows * columns_ || out.size() != rows * trees()) throw InputError("predict: arrays of the wrong size");
+  if (codes.size() != rows * columns_ || out.size() != rows * trees())
+    throw InputError("predict: arrays of the wrong size");
   for (std::size_t tree = 0; tree < trees(); ++tree)
-    for (std::size_t row = 0; row < rows; ++row) out[tree * rows + row] = static_cast<std::int64_t>(leaf_of(tree, &codes[row * columns_]));
+    for (std::size_t row = 0; row < rows; ++row)
+      out[tree * rows + row] = static_cast<std::int64_t>(leaf_of(tree, &codes[row * columns_]));
 }
 
-void Predictor::accumulate(std::span<const std::uint32_t> codes, std::size_t rows, std::size_t first, std::span<const double> weight,
-                           std::span<const double> values, std::size_t width, std::span<double> out) const {
+void Predictor::accumulate(std::span<const std::uint32_t> codes, std::size_t rows, std::size_t first,
+                           std::span<const double> weight, std::span<const double> values, std::size_t width,
+                           std::span<double> out) const {
   const std::size_t last = first + weight.size();
   if (last > trees() || first > last) throw InputError("predict: no such trees");
   const auto first_leaf = [&](std::size_t tree) { return tree < trees() ? first_leaf_[tree] : leaves_; };
-  if (codes.size() != rows * columns_ || values.size() != (first_leaf(last) - first_leaf(first)) * width || out.size() != rows * width)
+  if (codes.size() != rows * columns_ || values.size() != (first_leaf(last) - first_leaf(first)) * width ||
+      out.size() != rows * width)
     throw InputError("predict: arrays of the wrong size");
   for (std::size_t tree = first; tree < last; ++tree)
     for (std::size_t row = 0; row < rows; ++row) {

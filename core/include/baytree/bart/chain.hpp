@@ -46,8 +46,9 @@ struct Draws {
   TreeDraws mean, variance;
   std::vector<double> sigma;  // of each draw, as is the next
   std::vector<double> log_likelihood;
-  std::vector<double> leaf_sd;                    // where it is learned: of each draw
-  std::vector<double> log_weight, concentration;  // where column weights are learned: of every column, and one, of each draw
+  std::vector<double> leaf_sd;  // where it is learned: of each draw
+  std::vector<double> log_weight,
+      concentration;  // where column weights are learned: of every column, and one, of each draw
 };
 
 /// Where a chain is besides its trees.
@@ -65,12 +66,13 @@ struct Position {
   std::vector<std::vector<slp::Event>> proofs;  // of each tree, where a program derives it: the choices of its proof
 };
 
-/// A chain over sums of trees: one sum for numbers or two classes, one for each of several classes. An iteration visits every tree of every sum, and then draws
-/// what else there is, the trees of a variance included.
+/// A chain over sums of trees: one sum for numbers or two classes, one for each of several classes. An iteration visits
+/// every tree of every sum, and then draws what else there is, the trees of a variance included.
 class Chain {
  public:
   /// Where a program derives the trees, only their number is taken from the model's prior.
-  Chain(const Design& design, const Response& response, const Model& model, Stream stream, Simd simd, const TreeProgram* program = nullptr);
+  Chain(const Design& design, const Response& response, const Model& model, Stream stream, Simd simd,
+        const TreeProgram* program = nullptr);
   Chain(const Chain&) = delete;
 
   void warm_up(std::uint64_t iterations, unsigned threads) { run(iterations, 0, threads); }
@@ -91,13 +93,15 @@ class Chain {
   std::vector<std::uint64_t> turns() const { return total(&TreeSum::turns); }
   std::vector<std::uint64_t> accepted() const { return total(&TreeSum::accepted); }
 
-  /// All trees, sum after sum and those of the variance last, the values of their leaves and, where they are soft, the bandwidths of their splits.
+  /// All trees, sum after sum and those of the variance last, the values of their leaves and, where they are soft, the
+  /// bandwidths of their splits.
   Forest trees() const;
   std::vector<float> values() const;
   std::vector<float> bandwidths() const;
   Position position() const;
   /// Throws InputError where the trees cannot come from the prior.
-  void restore(const ForestView& forest, std::span<const float> values, std::span<const float> bandwidths, const Position& position);
+  void restore(const ForestView& forest, std::span<const float> values, std::span<const float> bandwidths,
+               const Position& position);
 
  private:
   void run(std::uint64_t iterations, std::uint64_t thin, unsigned threads);

@@ -7,8 +7,9 @@
 
 namespace baytree::bart {
 
-/// Normal noise around the sum of trees, of variance s² / weight. s² is one number, or differs from row to row: then it is the product of the leaves that a row
-/// lies in, one of each tree of a second forest (Pratola, Chipman, George and McCulloch 2020).
+/// Normal noise around the sum of trees, of variance s² / weight. s² is one number, or differs from row to row: then it
+/// is the product of the leaves that a row lies in, one of each tree of a second forest (Pratola, Chipman, George and
+/// McCulloch 2020).
 class Noise {
  public:
   /// s² has this prior or, where there is a forest, its own; the likelihood has a power.

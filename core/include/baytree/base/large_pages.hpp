@@ -9,8 +9,8 @@
 
 namespace baytree {
 
-/// Memory for arrays that are streamed through again and again, in pages of 2 MiB where the system has them: a processor fetches ahead within a page only, so
-/// that large ones are passed faster.
+/// Memory for arrays that are streamed through again and again, in pages of 2 MiB where the system has them: a
+/// processor fetches ahead within a page only, so that large ones are passed faster.
 template <class T>
 struct LargePages {
   using value_type = T;

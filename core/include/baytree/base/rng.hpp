@@ -13,9 +13,10 @@ PhiloxBlock philox(PhiloxBlock counter, std::array<std::uint32_t, 2> key);
 /// What a stream is for; streams of different roles never overlap.
 enum class Role : std::uint32_t { chain, rung, swap };
 
-/// The random numbers of one (seed, role, replica). A counter is the whole state, so a stream can be saved as one number, `position`, and
-/// results do not depend on threads. All distributions are our own: those of the standard library differ between compilers. None keeps a number back for the
-/// next call, which would be a second part of the state.
+/// The random numbers of one (seed, role, replica). A counter is the whole state, so a stream can be saved as one
+/// number, `position`, and results do not depend on threads. All distributions are our own: those of the standard
+/// library differ between compilers. None keeps a number back for the next call, which would be a second part of the
+/// state.
 class Stream {
  public:
   Stream(std::uint64_t seed, Role role, std::uint32_t replica) : seed_(seed), role_(role), replica_(replica) {}
@@ -37,8 +38,8 @@ class Stream {
   double normal();
   /// Standard normal, given that it exceeds `low` (Robert 1995).
   double normal_above(double low);
-  /// The logarithm of a gamma variable of this shape and scale 1 (Marsaglia and Tsang 2000, A simple method): the variable itself underflows where the shape is
-  /// small.
+  /// The logarithm of a gamma variable of this shape and scale 1 (Marsaglia and Tsang 2000, A simple method): the
+  /// variable itself underflows where the shape is small.
   double log_gamma(double shape);
   /// log p/(1−p) of p ~ Beta(a, b): p itself may round to 0 or 1.
   double logit_beta(double a, double b);

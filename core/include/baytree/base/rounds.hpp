@@ -11,9 +11,10 @@
 
 namespace baytree {
 
-/// Calls work(0) … work(items − 1), on several threads and in any order, then between(), and all of it again for as long as between() returns true. No two
-/// calls of one item overlap, nor does between() with any; so results cannot depend on the threads. An exception of an item ends the round's items and is
-/// thrown on, that of the first item where there are several.
+/// Calls work(0) … work(items − 1), on several threads and in any order, then between(), and all of it again for as
+/// long as between() returns true. No two calls of one item overlap, nor does between() with any; so results cannot
+/// depend on the threads. An exception of an item ends the round's items and is thrown on, that of the first item where
+/// there are several.
 template <class Work, class Between>
 void in_rounds(std::size_t items, unsigned threads, Work work, Between between) {
   threads = static_cast<unsigned>(std::min<std::size_t>(threads, items));
@@ -26,7 +27,9 @@ void in_rounds(std::size_t items, unsigned threads, Work work, Between between) 
   std::atomic<std::size_t> next = 0;
   std::vector<std::exception_ptr> errors(items + 1);  // the last is of between()
   bool more = true;
-  const auto failed = [&errors] { return std::any_of(errors.begin(), errors.end(), [](const std::exception_ptr& error) { return error != nullptr; }); };
+  const auto failed = [&errors] {
+    return std::any_of(errors.begin(), errors.end(), [](const std::exception_ptr& error) { return error != nullptr; });
+  };
   std::barrier end_of_round(threads, [&]() noexcept {
     next = 0;
     try {

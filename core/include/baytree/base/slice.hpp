@@ -6,8 +6,8 @@
 
 namespace baytree {
 
-/// One step of a slice sampler, stepping out (Neal 2003), from `now` under a log density up to a constant. It leaves the distribution as it is whatever the
-/// width, which should be about that of the distribution.
+/// One step of a slice sampler, stepping out (Neal 2003), from `now` under a log density up to a constant. It leaves
+/// the distribution as it is whatever the width, which should be about that of the distribution.
 template <class LogDensity>
 double slice_step(double now, double width, const LogDensity& log_density, Stream& stream) {
   constexpr int most_steps = 50;

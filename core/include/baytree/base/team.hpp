@@ -7,7 +7,8 @@
 
 namespace baytree {
 
-/// Threads that share the rows of one pass after another. A pass lasts microseconds, so they wait for the next one awake, for a while.
+/// Threads that share the rows of one pass after another. A pass lasts microseconds, so they wait for the next one
+/// awake, for a while.
 class Team {
  public:
   explicit Team(unsigned threads) : threads_(threads < 1 ? 1 : threads) {

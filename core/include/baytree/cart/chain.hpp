@@ -20,15 +20,16 @@ struct Position {
   std::vector<std::uint64_t> turns, accepted;  // of each component of the mixture
 };
 
-/// A Metropolis–Hastings chain over trees with target P(T) · P(y|T)^power, leaf parameters integrated out. Where trees must be monotone, the leaf
-/// values are part of its state: see `LeafValues`.
+/// A Metropolis–Hastings chain over trees with target P(T) · P(y|T)^power, leaf parameters integrated out. Where trees
+/// must be monotone, the leaf values are part of its state: see `LeafValues`.
 template <class Leaf>
 class Chain {
  public:
   using Record = Draws;
 
   /// Starts from a draw of the prior.
-  Chain(const Design& design, const Leaf& leaf, GrowTree prior, Mixture mixture, double power, Stream stream, Monotone monotone = {})
+  Chain(const Design& design, const Leaf& leaf, GrowTree prior, Mixture mixture, double power, Stream stream,
+        Monotone monotone = {})
       : leaf_(leaf), grower_(design, std::move(prior)), mixture_(std::move(mixture)), power_(power), stream_(stream) {
     if (leaf.rows() != design.rows) throw InputError("the response and the columns have different numbers of rows");
     if (!(power >= 0.0 && power < infinity)) throw InputError("power must be 0 or more");
@@ -46,8 +47,8 @@ class Chain {
     return (values_ && refresh_value()) || moved;
   }
 
-  /// Goes to a new draw of the prior. Where trees must be monotone it stays unless the values drawn with the tree are; where trees of the prior seldom fit, it
-  /// takes a step instead, which leaves the prior as it is, too.
+  /// Goes to a new draw of the prior. Where trees must be monotone it stays unless the values drawn with the tree are;
+  /// where trees of the prior seldom fit, it takes a step instead, which leaves the prior as it is, too.
   void restart() {
     constexpr std::uint64_t few = 100;
     if (!grower_.grow(tree_, stream_, candidate_, few)) {
@@ -98,7 +99,8 @@ class Chain {
   /// Goes to a tree given by rules and sizes; throws InputError where the prior could not have grown it.
   void restore(const Nodes& pattern) {
     clear();
-    if (!grower_.plant(tree_, 0, pattern, candidate_)) throw InputError("tree: a leaf would hold fewer than min_leaf rows, or a constraint forbids a rule");
+    if (!grower_.plant(tree_, 0, pattern, candidate_))
+      throw InputError("tree: a leaf would hold fewer than min_leaf rows, or a constraint forbids a rule");
     if (!grower_.fits(pattern.size())) throw InputError("tree: it has more leaves than max_leaves allows");
     grower_.assess(tree_, candidate_);
     evaluate_leaves();
@@ -137,7 +139,8 @@ class Chain {
     const LogRatio log_ratio = mixture_.propose(component, context);
     if (!log_ratio) return false;
     const std::span<const Node> old = subtree(tree_, candidate_.at);
-    if (same_tree(old, candidate_.nodes) || !grower_.fits(tree_.nodes.size() - old.size() + candidate_.nodes.size())) return false;
+    if (same_tree(old, candidate_.nodes) || !grower_.fits(tree_.nodes.size() - old.size() + candidate_.nodes.size()))
+      return false;
     const double change = evaluate_leaves() - leaves_sum(old);
     const double log_acceptance = *log_ratio + power_ * change;
     if (!(log_acceptance >= 0.0) && !(stream_.uniform() < std::exp(log_acceptance))) return false;

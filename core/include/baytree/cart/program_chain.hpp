@@ -10,8 +10,9 @@
 
 namespace baytree::cart {
 
-/// A chain over the trees that a logic program derives, leaf parameters integrated out: target P(proof) · P(y|T)^power. The state is a proof; its tree's leaves
-/// are nodes of the table, so the log marginal of a leaf that stays is computed once.
+/// A chain over the trees that a logic program derives, leaf parameters integrated out: target P(proof) · P(y|T)^power.
+/// The state is a proof; its tree's leaves are nodes of the table, so the log marginal of a leaf that stays is computed
+/// once.
 template <class Leaf>
 class ProgramChain {
  public:
@@ -33,7 +34,8 @@ class ProgramChain {
     return (derivation_->values && derivation_->refresh_value(stream_.below(derivation_->leaves.size()))) || moved;
   }
 
-  /// Goes to a new draw of the prior. Where trees must be monotone, or proofs seldom succeed, it takes a step instead, which leaves the prior as it is, too.
+  /// Goes to a new draw of the prior. Where trees must be monotone, or proofs seldom succeed, it takes a step instead,
+  /// which leaves the prior as it is, too.
   void restart() {
     if (!derivation_->values) {
       const std::vector<slp::Event> here = events();
@@ -70,7 +72,9 @@ class ProgramChain {
     return derivation_->tree.nodes();
   }
   /// One a leaf where trees must be monotone, else none.
-  std::vector<double> values() const { return derivation_->values ? derivation_->values->values() : std::vector<double>(); }
+  std::vector<double> values() const {
+    return derivation_->values ? derivation_->values->values() : std::vector<double>();
+  }
 
   /// Adds the tree and its leaves' statistics to the draws.
   void store(Draws& draws) {

@@ -10,8 +10,8 @@ namespace baytree {
 
 using Row = std::uint32_t;
 
-/// One predictor as integer codes. Observed codes are 0 … observed−1; `observed` itself is the missing code, and is among the training rows only if
-/// `has_missing`.
+/// One predictor as integer codes. Observed codes are 0 … observed−1; `observed` itself is the missing code, and is
+/// among the training rows only if `has_missing`.
 struct Column {
   std::variant<std::span<const std::uint8_t>, std::span<const std::uint16_t>> codes;
   bool categorical = false;
@@ -31,7 +31,8 @@ struct Design {
   Row rows = 0;
 };
 
-/// Throws InputError where a code is out of range, a column has another length, or a categorical column has too many levels.
+/// Throws InputError where a code is out of range, a column has another length, or a categorical column has too many
+/// levels.
 void validate(const Design& design);
 
 /// Calls `f` with a pointer to the codes in their own width.

@@ -4,8 +4,8 @@
 
 namespace baytree::hmdt {
 
-/// The hidden chains of the nodes of a complete tree, of which node n has the children n · branching + 1 …; the children of its lowest nodes are the outcomes.
-/// With many nodes there are too many joint states to be kept.
+/// The hidden chains of the nodes of a complete tree, of which node n has the children n · branching + 1 …; the
+/// children of its lowest nodes are the outcomes. With many nodes there are too many joint states to be kept.
 struct HiddenTree {
   std::size_t nodes = 1, branching = 2;
   std::span<const std::uint64_t> begin;    ///< as of HiddenChains
@@ -19,8 +19,9 @@ struct HiddenTree {
   void check() const;
 };
 
-/// A forward pass that keeps the probabilities of each node's decisions, and not of their combinations: steps in time are exact, as nodes step independently,
-/// and so is what a row adds, by a pass up the tree and one down; then the nodes are taken as independent again (Boyen and Koller 1998).
+/// A forward pass that keeps the probabilities of each node's decisions, and not of their combinations: steps in time
+/// are exact, as nodes step independently, and so is what a row adds, by a pass up the tree and one down; then the
+/// nodes are taken as independent again (Boyen and Koller 1998).
 Filtered project(const HiddenTree& tree, unsigned threads);
 
 }  // namespace baytree::hmdt

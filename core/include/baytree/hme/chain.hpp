@@ -25,9 +25,10 @@ struct Position {
   std::vector<Leaf> leaf;  // of each row
 };
 
-/// A chain over the parameters of a hierarchical mixture of experts and the decisions, which leaf each row has, with target
-/// p(parameters) · P(decisions | parameters) · P(y | decisions, parameters)^power. Given the decisions, gates are logit models and experts regressions of their
-/// own; given the parameters, rows are independent: so a step draws experts, gates and decisions in turn, each from its distribution given the others.
+/// A chain over the parameters of a hierarchical mixture of experts and the decisions, which leaf each row has, with
+/// target p(parameters) · P(decisions | parameters) · P(y | decisions, parameters)^power. Given the decisions, gates
+/// are logit models and experts regressions of their own; given the parameters, rows are independent: so a step draws
+/// experts, gates and decisions in turn, each from its distribution given the others.
 class Chain {
  public:
   using Record = Draws;

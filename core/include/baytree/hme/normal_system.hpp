@@ -8,7 +8,8 @@
 
 namespace baytree::hme {
 
-/// The normal distribution N(Q⁻¹b, s² Q⁻¹) of regression coefficients, from sums over rows: Q = ridge·I + Σ w x x', and a b for each response.
+/// The normal distribution N(Q⁻¹b, s² Q⁻¹) of regression coefficients, from sums over rows: Q = ridge·I + Σ w x x', and
+/// a b for each response.
 class NormalSystem {
  public:
   NormalSystem(std::size_t columns, std::size_t responses);

@@ -21,9 +21,10 @@ enum class ExpertKind {
 
 /// A hierarchical mixture of experts and the data it is to explain (Jordan and Jacobs 1994).
 ///
-/// The tree is complete: node i of level l has the children i·b … i·b + b − 1 of level l + 1, the last level being the leaves. At each node a multinomial logit
-/// model of b − 1 rows of coefficients, each N(0, gate_sd²), the last branch having 0, decides where a row goes on. An expert for numbers has for each output
-/// coefficients N(0, σ² sd²) given its variance σ² ~ IG(ν/2, νλ/2); one for classes has coefficients N(0, sd²).
+/// The tree is complete: node i of level l has the children i·b … i·b + b − 1 of level l + 1, the last level being the
+/// leaves. At each node a multinomial logit model of b − 1 rows of coefficients, each N(0, gate_sd²), the last branch
+/// having 0, decides where a row goes on. An expert for numbers has for each output coefficients N(0, σ² sd²) given its
+/// variance σ² ~ IG(ν/2, νλ/2); one for classes has coefficients N(0, sd²).
 struct Problem {
   std::span<const double> inputs;   // rows × columns, the last of which has ones
   std::span<const double> outputs;  // rows × outputs; of classes a 1 in the place of the class, else 0
@@ -51,8 +52,8 @@ struct Problem {
   std::size_t variances() const { return for_classes() ? 0 : leaves * n_outputs; }
 };
 
-/// What is drawn: gates level by level (nodes, branching − 1, columns); coefficients (leaves, columns, outputs), of classes (leaves, classes − 1, columns);
-/// variances (leaves, outputs), of numbers only.
+/// What is drawn: gates level by level (nodes, branching − 1, columns); coefficients (leaves, columns, outputs), of
+/// classes (leaves, classes − 1, columns); variances (leaves, outputs), of numbers only.
 struct Parameters {
   std::vector<double> gates, coefficients, variance;
 };

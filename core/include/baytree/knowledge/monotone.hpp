@@ -11,13 +11,15 @@
 
 namespace baytree {
 
-/// Which values of a tree's leaves make it a monotone function. A column's sign says how the function may go as the column grows: +1 never down, −1 never up, 0
-/// any way. So the value of leaf A must not exceed that of leaf B where some x in A and x' in B have x_j ≤ x'_j (≥ where the sign is −1) in all columns with a
-/// sign, and x_j = x'_j in all others. A missing value equals a missing value only, and is neither more nor less than any other; it is in the leaves that
-/// a prediction would send it to, also where training saw none.
+/// Which values of a tree's leaves make it a monotone function. A column's sign says how the function may go as the
+/// column grows: +1 never down, −1 never up, 0 any way. So the value of leaf A must not exceed that of leaf B where
+/// some x in A and x' in B have x_j ≤ x'_j (≥ where the sign is −1) in all columns with a sign, and x_j = x'_j in all
+/// others. A missing value equals a missing value only, and is neither more nor less than any other; it is in the
+/// leaves that a prediction would send it to, also where training saw none.
 ///
-/// The last split above two such leaves is on a column with a sign, as any other leaves them no equal value, and sends A to the side of the smaller values. So
-/// it is enough to look at the pairs across those splits, and no leaves can be related in a circle.
+/// The last split above two such leaves is on a column with a sign, as any other leaves them no equal value, and sends
+/// A to the side of the smaller values. So it is enough to look at the pairs across those splits, and no leaves can be
+/// related in a circle.
 class Cone {
  public:
   /// `signs` has one of −1, 0 and +1 for every column; throws InputError where they do not fit the design.
@@ -38,7 +40,8 @@ class Cone {
     std::uint32_t low, high;  // of a numeric column: codes; none where low > high
     bool missing;             // of a numeric column
   };
-  /// A split on a column with a sign, by its leaves: the left ones are first … middle−1, the right ones middle … last−1.
+  /// A split on a column with a sign, by its leaves: the left ones are first … middle−1, the right ones middle …
+  /// last−1.
   struct Split {
     std::size_t first, middle, last;
     int sign;
@@ -56,8 +59,8 @@ class Cone {
   std::vector<Split> splits_;
 };
 
-/// Whether leaf values drawn independently from one distribution happen to be monotone. That depends on their order alone, so uniform ones stand for those
-/// of any leaf model.
+/// Whether leaf values drawn independently from one distribution happen to be monotone. That depends on their order
+/// alone, so uniform ones stand for those of any leaf model.
 class RandomOrder {
  public:
   /// `signs` may also be none.

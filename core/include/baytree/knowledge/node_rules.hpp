@@ -8,8 +8,8 @@
 
 namespace baytree {
 
-/// The admissible rules of nodes: those that leave at least `min_leaf` rows on both sides and that the restrictions allow. A node is its rows and its
-/// situation. Holds buffers, so each chain has its own.
+/// The admissible rules of nodes: those that leave at least `min_leaf` rows on both sides and that the restrictions
+/// allow. A node is its rows and its situation. Holds buffers, so each chain has its own.
 class NodeRules {
  public:
   NodeRules(const Design& design, Row min_leaf, Restrictions restrictions);
@@ -35,7 +35,8 @@ class NodeRules {
     return false;
   }
 
-  /// The feature's admissible rules, and the n-th of them, n < rules.count; `rules` is what `column_rules` gave for the same node.
+  /// The feature's admissible rules, and the n-th of them, n < rules.count; `rules` is what `column_rules` gave for the
+  /// same node.
   ColumnRules column_rules(std::uint32_t feature, std::span<const Row> rows, const Situation& situation) {
     const Freedom freedom = restrictions_.freedom(situation, feature);
     if (freedom == Freedom::none) return {};
@@ -43,7 +44,8 @@ class NodeRules {
     if (freedom == Freedom::some) rules.count = restrictions_.count_rules(rules, feature, situation.boxes);
     return rules;
   }
-  Rule nth_rule(std::uint32_t feature, const ColumnRules& rules, std::span<const Row> rows, std::uint64_t boxes, std::uint64_t n);
+  Rule nth_rule(std::uint32_t feature, const ColumnRules& rules, std::span<const Row> rows, std::uint64_t boxes,
+                std::uint64_t n);
 
  private:
   const Design& design_;

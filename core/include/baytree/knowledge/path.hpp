@@ -9,8 +9,8 @@
 
 namespace baytree {
 
-/// Where the nodes of a tree stand, followed in preorder. What lies above a node is kept by depth, so a walk needs no stack; where the restrictions do not ask
-/// for it, nothing is kept at all.
+/// Where the nodes of a tree stand, followed in preorder. What lies above a node is kept by depth, so a walk needs no
+/// stack; where the restrictions do not ask for it, nothing is kept at all.
 class Path {
  public:
   /// Goes down from the root to node `at`, which is to be entered next.

@@ -12,8 +12,8 @@
 
 namespace baytree {
 
-/// A part of the space of predictors that must stay in one leaf: all points with min ≤ x ≤ max on every side. A feature without a side spans all its values,
-/// so a rule on it cuts the box.
+/// A part of the space of predictors that must stay in one leaf: all points with min ≤ x ≤ max on every side. A feature
+/// without a side spans all its values, so a rule on it cuts the box.
 struct Box {
   struct Side {
     std::uint32_t feature = 0;
@@ -22,7 +22,8 @@ struct Box {
   std::vector<Side> sides;  // of numeric features, each at most once
 };
 
-/// What is known about a tree before any data are seen, over feature numbers. The last three concern the whole tree; all else says which rules a node may have.
+/// What is known about a tree before any data are seen, over feature numbers. The last three concern the whole tree;
+/// all else says which rules a node may have.
 struct Knowledge {
   struct BelowDepth {
     std::uint32_t feature = 0, depth = 0;
@@ -35,12 +36,13 @@ struct Knowledge {
     std::vector<std::uint32_t> features;
   };
 
-  std::optional<std::uint32_t> max_depth;               // no node this deep is split; the root has depth 0
-  std::vector<std::uint32_t> forbidden;                 // these features are not used
-  std::vector<BelowDepth> below_depth;                  // the feature is not used at this depth or deeper
-  std::vector<BelowFeature> below_feature;              // the feature is not used below a split on the other
-  std::vector<Only> only;                               // at this depth no other feature is used; several of one depth intersect
-  std::vector<std::vector<std::uint32_t>> interacting;  // the features of a path lie in one of these groups; those in none of them are one more group
+  std::optional<std::uint32_t> max_depth;   // no node this deep is split; the root has depth 0
+  std::vector<std::uint32_t> forbidden;     // these features are not used
+  std::vector<BelowDepth> below_depth;      // the feature is not used at this depth or deeper
+  std::vector<BelowFeature> below_feature;  // the feature is not used below a split on the other
+  std::vector<Only> only;                   // at this depth no other feature is used; several of one depth intersect
+  std::vector<std::vector<std::uint32_t>>
+      interacting;  // the features of a path lie in one of these groups; those in none of them are one more group
   std::vector<Box> boxes;
   std::vector<double> weights;  // for choosing a feature; none means that all weigh the same
 
@@ -55,17 +57,20 @@ inline constexpr std::size_t max_boxes = 64;
 /// What the constraints need to know of a node.
 struct Situation {
   std::uint32_t depth = 0;
-  std::uint64_t boxes = 0;               // those it contains
-  std::span<const std::uint32_t> above;  // the features of the splits above it; may be left out unless `Restrictions::look_above`
+  std::uint64_t boxes = 0;  // those it contains
+  std::span<const std::uint32_t>
+      above;  // the features of the splits above it; may be left out unless `Restrictions::look_above`
 };
 
 /// How many of a feature's rules the constraints leave at a node: the numbers of rows are another matter.
 enum class Freedom : std::uint8_t { none, some, all };
 
-/// Knowledge in terms of codes: which rules a node may have. Nothing here depends on rows or allocates once it is built.
+/// Knowledge in terms of codes: which rules a node may have. Nothing here depends on rows or allocates once it is
+/// built.
 class Restrictions {
  public:
-  /// `cuts` holds the cut values of every numeric column; without boxes it may be empty. Throws InputError where the knowledge does not fit the design.
+  /// `cuts` holds the cut values of every numeric column; without boxes it may be empty. Throws InputError where the
+  /// knowledge does not fit the design.
   Restrictions(const Knowledge& knowledge, const Design& design, std::span<const std::vector<double>> cuts);
 
   bool look_above() const { return look_above_; }
@@ -80,15 +85,19 @@ class Restrictions {
   std::uint64_t boxes_left(std::uint64_t boxes, const Rule& rule) const;
 
   /// `some` only where a box of the node has a side on this feature, which is numeric then.
-  Freedom freedom(const Situation& situation, std::uint32_t feature) const { return free_ ? Freedom::all : restricted(situation, feature); }
+  Freedom freedom(const Situation& situation, std::uint32_t feature) const {
+    return free_ ? Freedom::all : restricted(situation, feature);
+  }
   bool allows(const Situation& situation, const Rule& rule) const;
 
-  /// Of a numeric feature's rules, those that cut none of the boxes: their number, and the n-th of them in the order of `nth_rule`.
+  /// Of a numeric feature's rules, those that cut none of the boxes: their number, and the n-th of them in the order of
+  /// `nth_rule`.
   std::uint64_t count_rules(const ColumnRules& rules, std::uint32_t feature, std::uint64_t boxes) const;
   Rule nth_rule(const ColumnRules& rules, std::uint32_t feature, std::uint64_t boxes, std::uint64_t n) const;
 
  private:
-  /// The cuts begin … end−1 of a feature cut a box; the smaller ones leave it on the right and the larger ones on the left.
+  /// The cuts begin … end−1 of a feature cut a box; the smaller ones leave it on the right and the larger ones on the
+  /// left.
   struct BoxCuts {
     std::uint32_t begin, end;
     std::uint64_t box;
@@ -110,7 +119,8 @@ class Restrictions {
   bool may_lie_at(std::uint32_t depth, std::uint32_t feature) const;
   bool may_follow(std::span<const std::uint32_t> above, std::uint32_t feature) const;
   template <class Visit>
-  void for_each_range(std::uint32_t begin, std::uint32_t end, std::uint32_t feature, std::uint64_t boxes, Visit visit) const;
+  void for_each_range(std::uint32_t begin, std::uint32_t end, std::uint32_t feature, std::uint64_t boxes,
+                      Visit visit) const;
 
   std::size_t features_;
   bool free_ = true, look_above_ = false, follow_paths_ = false, weighted_ = false;

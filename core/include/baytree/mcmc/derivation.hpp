@@ -25,21 +25,25 @@ struct TreeProgram {
   std::vector<slp::KernelComponent> kernels;
 };
 
-/// A walk over the proofs of a program: the current one, its tree and the nodes it speaks of, which go together. The target is P(proof) · P(y|T)^power, leaf
-/// parameters integrated out. The tree's leaves are nodes of the table, so the log marginal of a leaf that stays is computed once.
+/// A walk over the proofs of a program: the current one, its tree and the nodes it speaks of, which go together. The
+/// target is P(proof) · P(y|T)^power, leaf parameters integrated out. The tree's leaves are nodes of the table, so the
+/// log marginal of a leaf that stays is computed once.
 template <class Leaf>
 struct Derivation {
   /// Has no proof yet. Trees of more leaves than `most` are impossible, too.
-  Derivation(const Design& design, const TreeProgram& from, const Leaf& leaf, double power, std::size_t most = std::numeric_limits<std::size_t>::max())
+  Derivation(const Design& design, const TreeProgram& from, const Leaf& leaf, double power,
+             std::size_t most = std::numeric_limits<std::size_t>::max())
       : room(most),
         table(make_table(design, from.vocabulary, from.program.reading.program)),
         machine(from.program.code, from.semantics, &table, from.limits),
         tree(machine, table),
         walk(
-            machine, slp::KernelMixture(from.kernels, from.program.analysis, from.semantics), [this, &leaf](slp::Machine&) { return evaluate(leaf); }, power,
+            machine, slp::KernelMixture(from.kernels, from.program.analysis, from.semantics),
+            [this, &leaf](slp::Machine&) { return evaluate(leaf); }, power,
             [this] { return fits() && (!values || propose_values()); }) {
     if (leaf.rows() != design.rows) throw InputError("the response and the columns have different numbers of rows");
-    if (from.program.code->goal_variables.empty()) throw InputError("the goal must have a variable for the tree, as in  cart(T)");
+    if (from.program.code->goal_variables.empty())
+      throw InputError("the goal must have a variable for the tree, as in  cart(T)");
     Monotone monotone{table.monotone(), power == 0.0};
     if (monotone.is_any()) values.emplace(design, leaf, std::move(monotone));
   }
@@ -54,7 +58,8 @@ struct Derivation {
       tree.read();
       if (fits()) return;
     }
-    throw InputError(machine.code().file + ": its trees hardly ever have " + std::to_string(room) + " leaves or fewer; let it derive smaller ones");
+    throw InputError(machine.code().file + ": its trees hardly ever have " + std::to_string(room) +
+                     " leaves or fewer; let it derive smaller ones");
   }
 
   /// Goes to the proof with these choices; throws InputError where the program has none.
@@ -77,7 +82,8 @@ struct Derivation {
     return moved;
   }
 
-  /// To be called when the leaf model has another response: what is known of leaves is forgotten, and the proof is evaluated anew.
+  /// To be called when the leaf model has another response: what is known of leaves is forgotten, and the proof is
+  /// evaluated anew.
   void renew() {
     table.forget_marginals();
     walk.start();

@@ -17,12 +17,14 @@ struct Monotone {
   }
 
   std::vector<int> signs;
-  bool from_prior = false;  // with the likelihood off; else from the posterior p(θ | y, T), whatever the power of P(y|T)
+  bool from_prior =
+      false;  // with the likelihood off; else from the posterior p(θ | y, T), whatever the power of P(y|T)
 };
 
-/// The leaf values θ of a chain whose trees must be monotone. Its target is P(T) P(y|T)^power p(θ | y, T) 1[θ in the cone of T], which for power 1 is the joint
-/// posterior of trees and values given that they are monotone. A proposal draws the values of the leaves it makes, each from its own posterior, and keeps
-/// those of all others. The densities of what is drawn and what it replaces then cancel against the target's, so P(y|T) decides as ever, and a proposal
+/// The leaf values θ of a chain whose trees must be monotone. Its target is P(T) P(y|T)^power p(θ | y, T) 1[θ in the
+/// cone of T], which for power 1 is the joint posterior of trees and values given that they are monotone. A proposal
+/// draws the values of the leaves it makes, each from its own posterior, and keeps those of all others. The densities
+/// of what is drawn and what it replaces then cancel against the target's, so P(y|T) decides as ever, and a proposal
 /// that leaves the cone is refused. `refresh` redraws one value given the others.
 template <class Leaf>
 class LeafValues {
@@ -36,12 +38,15 @@ class LeafValues {
   const std::vector<double>& values() const { return values_; }
 
   /// One value for all leaves of a tree, which is monotone whatever the tree: where a chain starts.
-  void start(std::span<const Node> nodes, std::span<const Row> all_rows, Stream& stream) { values_.assign((nodes.size() + 1) / 2, draw(all_rows, stream)); }
+  void start(std::span<const Node> nodes, std::span<const Row> all_rows, Stream& stream) {
+    values_.assign((nodes.size() + 1) / 2, draw(all_rows, stream));
+  }
 
   /// Goes to these values of a tree; throws InputError where they are none of it.
   void restore(std::span<const Node> nodes, std::vector<double> values) {
     if (values.size() != (nodes.size() + 1) / 2)
-      throw InputError("chain: " + std::to_string(values.size()) + " values for " + std::to_string((nodes.size() + 1) / 2) + " leaves");
+      throw InputError("chain: " + std::to_string(values.size()) + " values for " +
+                       std::to_string((nodes.size() + 1) / 2) + " leaves");
     cone_.read(nodes);
     if (!cone_.contains(values, 0, values.size())) throw InputError("chain: the leaf values are not monotone");
     values_ = std::move(values);
@@ -84,7 +89,9 @@ class LeafValues {
   }
 
  private:
-  double draw(std::span<const Row> rows, Stream& stream) const { return leaf_.draw_value(from_prior_ ? std::span<const Row>() : rows, stream); }
+  double draw(std::span<const Row> rows, Stream& stream) const {
+    return leaf_.draw_value(from_prior_ ? std::span<const Row>() : rows, stream);
+  }
 
   const Leaf& leaf_;
   Cone cone_;

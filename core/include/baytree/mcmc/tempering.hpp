@@ -36,32 +36,36 @@ struct TemperingPosition {
   std::uint64_t round_trips = 0;               // since warm-up
   std::uint64_t round_phases = 0;              // of the running round of tuning
   std::uint64_t round_length = 8;              // phases of this round; each is twice as long as the one before
-  std::vector<double> rejection;               // by rung: summed probabilities that a swap with the next one is rejected, in this round
-  std::vector<double> log_likelihood;          // by rung, at the last swaps
+  std::vector<double>
+      rejection;  // by rung: summed probabilities that a swap with the next one is rejected, in this round
+  std::vector<double> log_likelihood;  // by rung, at the last swaps
 };
 
-/// Chains at different powers of the likelihood that exchange their trees: parallel tempering, MC³ (Geyer 1991). Rung i has the target P(T) · P(y|T)^(power ·
-/// βᵢ), and only the first, with β = 1, gives draws. Where the last has β = 0 its chain is the prior itself, and takes an independent draw before each swap.
-/// With one rung this is a plain chain.
+/// Chains at different powers of the likelihood that exchange their trees: parallel tempering, MC³ (Geyer 1991). Rung i
+/// has the target P(T) · P(y|T)^(power · βᵢ), and only the first, with β = 1, gives draws. Where the last has β = 0 its
+/// chain is the prior itself, and takes an independent draw before each swap. With one rung this is a plain chain.
 ///
-/// Neighbours are swapped by turns, rungs 0–1, 2–3, … and 1–2, 3–4, …: a tree that has moved on tends to go on in its direction (Okabe et al. 2001), so that it
-/// travels the ladder in a time that grows with its length and not with the square of it (Syed et al. 2022).
+/// Neighbours are swapped by turns, rungs 0–1, 2–3, … and 1–2, 3–4, …: a tree that has moved on tends to go on in its
+/// direction (Okabe et al. 2001), so that it travels the ladder in a time that grows with its length and not with the
+/// square of it (Syed et al. 2022).
 ///
-/// `Rung` is a chain, over trees or what else: step, restart, exchange, power, log_likelihood, log_prior, store, and the `Record` that it stores
-/// into; one that has something to say of every draw has note as well.
+/// `Rung` is a chain, over trees or what else: step, restart, exchange, power, log_likelihood, log_prior, store, and
+/// the `Record` that it stores into; one that has something to say of every draw has note as well.
 template <class Rung>
 class Tempered {
  public:
   /// `make(stream)` makes the chain of a rung. `number` tells several tempered chains of one seed apart.
   template <class Make>
-  Tempered(const Tempering& tempering, Make make, std::uint64_t seed, std::uint32_t number) : tempering_(tempering), stream_(seed, Role::swap, number) {
+  Tempered(const Tempering& tempering, Make make, std::uint64_t seed, std::uint32_t number)
+      : tempering_(tempering), stream_(seed, Role::swap, number) {
     check_ladder(tempering.ladder);
     constexpr std::size_t most_rungs = 1 << 12;
     if (tempering.ladder.size() > most_rungs || number >= (1u << 20)) throw InputError("too many rungs or chains");
     if (tempering.swap_every < 1) throw InputError("swap_every must be 1 or more");
     const std::size_t n = tempering.ladder.size();
     for (std::uint32_t i = 0; i < n; ++i)
-      rungs_.push_back(make(i == 0 ? Stream(seed, Role::chain, number) : Stream(seed, Role::rung, number * most_rungs + i)));
+      rungs_.push_back(
+          make(i == 0 ? Stream(seed, Role::chain, number) : Stream(seed, Role::rung, number * most_rungs + i)));
     power_ = rungs_[0]->power();
     position_.heading.assign(n, unknown_heading);
     position_.rejection.assign(n - 1, 0.0);
@@ -80,8 +84,8 @@ class Tempered {
     run(iterations, 0, threads);
     tuning_ = false;
   }
-  /// Tunes the ladder once more where enough was seen since the last time; it stays as it is then. Counting and storing begin anew, so that this may be called
-  /// again later, when what was drawn before is to be warm-up as well.
+  /// Tunes the ladder once more where enough was seen since the last time; it stays as it is then. Counting and storing
+  /// begin anew, so that this may be called again later, when what was drawn before is to be warm-up as well.
   void end_warm_up() {
     if (tempering_.adapts && size() > 2 && position_.round_phases >= position_.round_length / 2) tune();
     forget_counts();
@@ -89,7 +93,8 @@ class Tempered {
     position_.stored = false;
   }
 
-  /// An iteration is one step of the cold rung; after every `swap_every` of them the other rungs take their steps, and are swapped.
+  /// An iteration is one step of the cold rung; after every `swap_every` of them the other rungs take their steps, and
+  /// are swapped.
   void advance(std::uint64_t iterations, unsigned threads) { run(iterations, 0, threads); }
   /// Records the cold rung after every `thin` iterations, `draws` times.
   void draw(std::uint64_t draws, std::uint64_t thin, unsigned threads) { run(draws * thin, thin, threads); }
@@ -116,8 +121,9 @@ class Tempered {
   void restore(const TemperingPosition& position) {
     const std::size_t n = size();
     check_ladder(position.ladder);
-    const bool fits = position.ladder.size() == n && position.walker.size() == n && position.heading.size() == n && position.tried.size() == n * n &&
-                      position.accepted.size() == n * n && position.rejection.size() == n - 1 && position.log_likelihood.size() == n;
+    const bool fits = position.ladder.size() == n && position.walker.size() == n && position.heading.size() == n &&
+                      position.tried.size() == n * n && position.accepted.size() == n * n &&
+                      position.rejection.size() == n - 1 && position.log_likelihood.size() == n;
     if (!fits || position.round_length == 0) throw InputError("chain: the saved state belongs to another ladder");
     for (const std::uint32_t walker : position.walker)
       if (walker >= n) throw InputError("chain: the saved state belongs to another ladder");
@@ -135,7 +141,8 @@ class Tempered {
     std::uint64_t steps = 0, since = 0;
     bool swaps = false;
     const auto plan_round = [&] {
-      const std::uint64_t until_swap = size() == 1 ? left : tempering_.swap_every - position_.iterations % tempering_.swap_every;
+      const std::uint64_t until_swap =
+          size() == 1 ? left : tempering_.swap_every - position_.iterations % tempering_.swap_every;
       swaps = size() > 1 && until_swap <= left;
       steps = std::min(until_swap, left);
     };
@@ -166,7 +173,8 @@ class Tempered {
         });
   }
 
-  /// How many steps a rung takes before each swap. Where the likelihood counts little a tree is soon forgotten, so hot rungs take fewer.
+  /// How many steps a rung takes before each swap. Where the likelihood counts little a tree is soon forgotten, so hot
+  /// rungs take fewer.
   std::uint64_t steps_of_rung(std::size_t i) const {
     const double share = std::min(1.0, 3.0 * position_.ladder[i]);
     return static_cast<std::uint64_t>(std::ceil(share * static_cast<double>(tempering_.swap_every)));
@@ -183,7 +191,9 @@ class Tempered {
     draws_.log_likelihood.push_back(cold().log_likelihood());
     draws_.log_prior.push_back(log_prior_);
     if constexpr (requires { cold().note(draws_); }) cold().note(draws_);
-    if (size() > 1) draws_.rung_log_likelihood.insert(draws_.rung_log_likelihood.end(), position_.log_likelihood.begin(), position_.log_likelihood.end());
+    if (size() > 1)
+      draws_.rung_log_likelihood.insert(draws_.rung_log_likelihood.end(), position_.log_likelihood.begin(),
+                                        position_.log_likelihood.end());
   }
 
   void swap() {
@@ -216,7 +226,8 @@ class Tempered {
 
   /// A round trip is from the cold end to the hot one and back.
   void note_ends() {
-    std::uint8_t &at_cold = position_.heading[position_.walker.front()], &at_hot = position_.heading[position_.walker.back()];
+    std::uint8_t &at_cold = position_.heading[position_.walker.front()],
+                 &at_hot = position_.heading[position_.walker.back()];
     if (at_cold == to_cold) ++position_.round_trips;
     at_cold = to_hot;
     if (at_hot == to_hot && size() > 1) at_hot = to_cold;

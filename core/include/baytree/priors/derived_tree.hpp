@@ -8,8 +8,8 @@
 
 namespace baytree {
 
-/// The tree that a program derived: `leaf(N)` or `split(F, V, Left, Right)`, with N a node of the table. Which rows a leaf holds and which rules lead to it is
-/// what the nodes say; F and V are for people.
+/// The tree that a program derived: `leaf(N)` or `split(F, V, Left, Right)`, with N a node of the table. Which rows a
+/// leaf holds and which rules lead to it is what the nodes say; F and V are for people.
 class DerivedTree {
  public:
   DerivedTree(slp::Machine& machine, NodeTable& table);

@@ -13,8 +13,9 @@
 
 namespace baytree {
 
-/// A node of depth d with an admissible rule splits with probability alpha (1+d)^−beta. With `by_column` a column that has one is chosen by its weight, and
-/// then one of its admissible rules uniformly; else one of all admissible rules, each with its column's weight.
+/// A node of depth d with an admissible rule splits with probability alpha (1+d)^−beta. With `by_column` a column that
+/// has one is chosen by its weight, and then one of its admissible rules uniformly; else one of all admissible rules,
+/// each with its column's weight.
 struct GrowTree {
   double alpha = 0.95, beta = 1.0;
   Row min_leaf = 5;
@@ -27,7 +28,9 @@ struct GrowTree {
 enum ChoicePoint : std::uint8_t { split_point = 1, column_point = 2, rule_point = 4 };
 
 /// Spelled out: without a target-specific flag, popcount is a function call.
-inline std::size_t count_points(const Node& node) { return (node.points & 1u) + (node.points >> 1 & 1u) + (node.points >> 2 & 1u); }
+inline std::size_t count_points(const Node& node) {
+  return (node.points & 1u) + (node.points >> 1 & 1u) + (node.points >> 2 & 1u);
+}
 std::size_t count_points(std::span<const Node> nodes);
 
 /// A subtree that may replace the one at node `at`; its rows are kept at the same places of an array of their own.
@@ -51,10 +54,12 @@ class Grower {
   const Knowledge& knowledge() const { return prior_.knowledge; }
   const std::vector<std::vector<double>>& cuts() const { return prior_.cuts; }
   /// Whether a tree of so many nodes has no more leaves than it may: that conditions the prior on the whole tree.
-  bool fits(std::size_t nodes) const { return !prior_.knowledge.max_leaves || nodes / 2 < *prior_.knowledge.max_leaves; }  // one leaf more than splits
+  bool fits(std::size_t nodes) const {
+    return !prior_.knowledge.max_leaves || nodes / 2 < *prior_.knowledge.max_leaves;
+  }  // one leaf more than splits
   double split_probability(std::uint32_t depth);
-  /// Columns are chosen by these weights from now on, given by their logarithms up to a constant. Rules that trees know the probability of must be assessed
-  /// anew.
+  /// Columns are chosen by these weights from now on, given by their logarithms up to a constant. Rules that trees know
+  /// the probability of must be assessed anew.
   void learn_weights(std::vector<double> log_weights) { log_weights_ = std::move(log_weights); }
   /// The columns that have no rule at node `at`.
   void find_blocked(const PartitionedTree& tree, std::size_t at, std::vector<bool>& blocked);
@@ -69,13 +74,16 @@ class Grower {
   void sprout(const PartitionedTree& tree, std::size_t at, Stream& stream, Replacement& out);
   /// A rule for node `at` from the prior, given that it splits. The node must be splittable.
   Rule draw_rule(const PartitionedTree& tree, std::size_t at, Stream& stream);
-  /// Sends the rows of node `at` down a tree given by the rules and sizes of `pattern`. False where a rule would not be admissible.
+  /// Sends the rows of node `at` down a tree given by the rules and sizes of `pattern`. False where a rule would not be
+  /// admissible.
   bool plant(const PartitionedTree& tree, std::size_t at, std::span<const Node> pattern, Replacement& out);
 
-  /// Sets what depends on the rows and on what lies above: splittable, points, and a split's log_rule. Of one node, or of all nodes of a replacement.
+  /// Sets what depends on the rows and on what lies above: splittable, points, and a split's log_rule. Of one node, or
+  /// of all nodes of a replacement.
   void assess(PartitionedTree& tree, std::size_t at);
   void assess(const PartitionedTree& tree, Replacement& replacement);
-  /// The node's own factor of the prior: its decision and, of a split, its rule. A node of the tree is assessed first where it has to be.
+  /// The node's own factor of the prior: its decision and, of a split, its rule. A node of the tree is assessed first
+  /// where it has to be.
   double log_prior(const Node& node);
   double log_prior(PartitionedTree& tree, std::size_t at);
   /// The factor of a leaf, log(1 − split probability) where it could have been split.
@@ -88,13 +96,15 @@ class Grower {
   };
   std::uint8_t split_choice(std::uint32_t depth);
   std::size_t draw_column(std::span<const std::uint32_t> among, Stream& stream) {
-    return !log_weights_.empty() || rules_.restrictions().weighted() ? draw_weighted_column(among, stream) : stream.below(among.size());
+    return !log_weights_.empty() || rules_.restrictions().weighted() ? draw_weighted_column(among, stream)
+                                                                     : stream.below(among.size());
   }
   std::size_t draw_weighted_column(std::span<const std::uint32_t> among, Stream& stream);
   bool choose_rule(Node& node, std::span<const Row> rows, const Situation& here, Stream& stream);
   bool choose_by_column(Node& node, std::span<const Row> rows, const Situation& here, Stream& stream);
   bool choose_among_all(Node& node, std::span<const Row> rows, const Situation& here, Stream& stream);
-  void choose_in_column(Node& node, std::span<const Row> rows, const Situation& here, std::uint32_t feature, Stream& stream);
+  void choose_in_column(Node& node, std::span<const Row> rows, const Situation& here, std::uint32_t feature,
+                        Stream& stream);
   void assess(Node& node, std::span<const Row> rows, const Situation& here);
   /// Learned weights may be too small for numbers, and are taken relative to the largest among those that are compared.
   void compare(std::span<const std::uint32_t> among);

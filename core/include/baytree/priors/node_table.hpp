@@ -13,11 +13,13 @@
 
 namespace baytree {
 
-/// The training table as a program sees it. A node's rows lie together in one array, ascending; the nodes of a split lie one behind the other at its end, so
-/// that forgetting nodes forgets their rows. Programs may be hostile: a node or feature that does not exist is an InputError.
+/// The training table as a program sees it. A node's rows lie together in one array, ascending; the nodes of a split
+/// lie one behind the other at its end, so that forgetting nodes forgets their rows. Programs may be hostile: a node or
+/// feature that does not exist is an InputError.
 class NodeTable final : public slp::Data {
  public:
-  /// Where a categorical column has missing values, they are its last level, `missing`. Throws InputError where the parts do not fit each other.
+  /// Where a categorical column has missing values, they are its last level, `missing`. Throws InputError where the
+  /// parts do not fit each other.
   NodeTable(const Design& design, Vocabulary vocabulary, const Knowledge& knowledge, Row min_leaf);
 
   std::uint32_t features() const override { return static_cast<std::uint32_t>(design_.columns.size()); }
@@ -37,7 +39,8 @@ class NodeTable final : public slp::Data {
   std::uint64_t count_rules(slp::NodeId node, std::uint32_t feature) override;
   slp::Question rule(slp::NodeId node, std::uint32_t feature, std::uint64_t n) override;
   bool is_admissible(slp::NodeId node, std::uint32_t feature, const slp::Question& question) override;
-  std::pair<slp::NodeId, slp::NodeId> split(slp::NodeId node, std::uint32_t feature, const slp::Question& question) override;
+  std::pair<slp::NodeId, slp::NodeId> split(slp::NodeId node, std::uint32_t feature,
+                                            const slp::Question& question) override;
 
   /// The root is never forgotten.
   slp::NodeId mark() const override { return static_cast<slp::NodeId>(nodes_.size()); }

@@ -16,17 +16,19 @@ enum class Move {
   random,      // so are as many units chosen at random
   metropolis,  // as often a random unit is proposed to enter or leave, or one of the model to be exchanged for another
   informed,    // a unit is chosen by how much better the model is with it flipped (Zanella 2020)
-  replace      // a unit leaves, and another, or itself, enters in its place by the probability of the model it would make
+  replace  // a unit leaves, and another, or itself, enters in its place by the probability of the model it would make
 };
 
-/// How many turns of a move an iteration makes; a fraction is the probability of one more. `wrong` is a saboteur for the tests.
+/// How many turns of a move an iteration makes; a fraction is the probability of one more. `wrong` is a saboteur for
+/// the tests.
 struct Share {
   Move move;
   double number;
   bool wrong = false;
 };
 
-/// What a chain recorded. A model that stayed the same is stored once: `state` counts the models stored since the chain began.
+/// What a chain recorded. A model that stayed the same is stored once: `state` counts the models stored since the chain
+/// began.
 struct Draws {
   std::vector<Unit> unit;              // of each stored model, ascending
   std::vector<std::int64_t> begin{0};  // where the units of each stored model begin, and one more
@@ -37,8 +39,8 @@ struct Draws {
   std::vector<double> rung_log_likelihood;  // of a tempered chain: of every rung, the cold one first
 };
 
-/// What a chain needs to go on exactly where it stopped. The factor's last bits depend on how the model was reached, so the flips since it was last made anew
-/// are part of it.
+/// What a chain needs to go on exactly where it stopped. The factor's last bits depend on how the model was reached, so
+/// the flips since it was last made anew are part of it.
 struct Position {
   std::uint64_t stream = 0;
   std::vector<Unit> base, flips;  // the model from which the factor was made, and the units flipped since
@@ -89,7 +91,9 @@ class Chain {
   double log_prior_with(Unit unit, bool in) const;
   /// log of the target's ratio, of another model to the present one.
   double gain(const Weighed& other) const {
-    return other.log_prior == -infinity ? -infinity : power_ * (other.log_likelihood - log_likelihood_) + other.log_prior - log_prior_;
+    return other.log_prior == -infinity
+               ? -infinity
+               : power_ * (other.log_likelihood - log_likelihood_) + other.log_prior - log_prior_;
   }
   void flip(Unit unit);
   void apply(Unit unit);
@@ -106,7 +110,8 @@ class Chain {
   bool metropolis(bool wrong);
   bool informed(bool wrong);
   bool replace(bool wrong);
-  /// Weights of all free units as to be flipped, into `weights_`; their sum. After an accepted flip they are known already.
+  /// Weights of all free units as to be flipped, into `weights_`; their sum. After an accepted flip they are known
+  /// already.
   double weigh_flips();
 
   const Problem* problem_;

@@ -16,7 +16,8 @@ struct CoefficientDraws {
   std::vector<double> shrinkage;    // g/(1+g), by which least-squares coefficients are shrunk; 1 of ridge
 };
 
-/// Appends a draw given the model of a factor: g, then σ² ~ IG(E, (total − explained · g/(1+g))/2), then the coefficients, which are normal.
+/// Appends a draw given the model of a factor: g, then σ² ~ IG(E, (total − explained · g/(1+g))/2), then the
+/// coefficients, which are normal.
 void draw_coefficients(const Problem& problem, const Factor& factor, Stream& stream, CoefficientDraws& to);
 
 /// Appends the posterior mean of each column's coefficient given the model of a factor, ascending.

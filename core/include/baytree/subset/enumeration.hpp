@@ -30,11 +30,15 @@ struct Enumeration {
 /// More free units than this are not enumerated.
 inline constexpr std::size_t most_enumerated = 30;
 
-/// Visits every model in Gray-code order, one flip a model. The columns of units that flip seldom are eliminated first, so that a flip eliminates one or two
-/// units from small matrices: their number is constant on the average, however many units there are.
+/// Visits every model in Gray-code order, one flip a model. The columns of units that flip seldom are eliminated first,
+/// so that a flip eliminates one or two units from small matrices: their number is constant on the average, however
+/// many units there are.
 ///
-/// `most` is how many of the most probable models are listed. `quantiles`, ascending in [0, 1), are inverted: uniform ones give independent draws, the
-/// coefficients of which come from the stream. `look_up` is called now and then, and may throw to end it.
-Enumeration enumerate(const Problem& problem, std::size_t most, std::span<const double> quantiles, Stream stream, const std::function<void()>& look_up = [] {});
+/// `most` is how many of the most probable models are listed. `quantiles`, ascending in [0, 1), are inverted: uniform
+/// ones give independent draws, the coefficients of which come from the stream. `look_up` is called now and then, and
+/// may throw to end it.
+Enumeration enumerate(
+    const Problem& problem, std::size_t most, std::span<const double> quantiles, Stream stream,
+    const std::function<void()>& look_up = [] {});
 
 }  // namespace baytree::subset

@@ -18,17 +18,21 @@ enum class CoefficientPrior {
   ridge       // c I
 };
 
-/// The marginal likelihood of a linear model whose coefficients and σ² ~ IG(ν/2, νλ/2) are integrated out (Chipman, George and McCulloch 2001, Liang et al.
-/// 2008). It depends on the columns by their number, by what they explain of y'y and, of `ridge`, by a determinant.
+/// The marginal likelihood of a linear model whose coefficients and σ² ~ IG(ν/2, νλ/2) are integrated out (Chipman,
+/// George and McCulloch 2001, Liang et al. 2008). It depends on the columns by their number, by what they explain of
+/// y'y and, of `ridge`, by a determinant.
 ///
-/// The integral over g has no closed form that is safe for all sizes. It is had by the trapezoidal rule in log g, which converges exponentially, and kept for
-/// each number of columns as Chebyshev series of what is explained, a few nanoseconds to evaluate.
+/// The integral over g has no closed form that is safe for all sizes. It is had by the trapezoidal rule in log g, which
+/// converges exponentially, and kept for each number of columns as Chebyshev series of what is explained, a few
+/// nanoseconds to evaluate.
 class Evidence {
  public:
-  /// `parameter` is c or a; `rows` is the n of `hyper_gn`; `freedom` is the number of rows, less one for an intercept, plus ν; `total` is νλ + y'y.
+  /// `parameter` is c or a; `rows` is the n of `hyper_gn`; `freedom` is the number of rows, less one for an intercept,
+  /// plus ν; `total` is νλ + y'y.
   Evidence(CoefficientPrior prior, double parameter, double rows, double freedom, double total);
 
-  /// log p(y|model) − log p(y|no column). `explained` is b'A⁻¹b and `log_determinant` log |A|, where A = X'X, plus I/c of `ridge`, and b = X'y.
+  /// log p(y|model) − log p(y|no column). `explained` is b'A⁻¹b and `log_determinant` log |A|, where A = X'X, plus I/c
+  /// of `ridge`, and b = X'y.
   double log_marginal(std::size_t columns, double explained, double log_determinant) const;
 
   /// The posterior mean of g/(1+g), by which least-squares coefficients are shrunk, and a draw of it; 1 of `ridge`.

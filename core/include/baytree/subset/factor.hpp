@@ -9,18 +9,20 @@
 
 namespace baytree::subset {
 
-/// What changes when a unit enters or leaves: the square explained and the log determinant become these. `possible` is false where its columns depend on
-/// those of the model.
+/// What changes when a unit enters or leaves: the square explained and the log determinant become these. `possible` is
+/// false where its columns depend on those of the model.
 struct Change {
   bool possible = false;
   double explained = 0.0, log_determinant = 0.0;
 };
 
-/// The Cholesky factor T of A = X'X (plus I/c) for the columns of a model, kept while columns come and go, together with what it says about every other column.
+/// The Cholesky factor T of A = X'X (plus I/c) for the columns of a model, kept while columns come and go, together
+/// with what it says about every other column.
 ///
-/// R = T'⁻¹ A has a row a column of the model and a column of *every* column, those of T among them. So d_j = A_jj − Σ R_kj² is the square of column j that the
-/// model leaves, and e_j = b_j − Σ R_kj W_k, W = T'⁻¹ b, what is left of its product with y: to add j explains e_j²/d_j more. With T⁻¹, to drop column k
-/// explains β_k²/M_kk less, where β = T⁻¹W and M = T⁻¹T'⁻¹. To judge a single column takes no loop; a change takes O(q) passes over all columns, by Givens
+/// R = T'⁻¹ A has a row a column of the model and a column of *every* column, those of T among them. So d_j = A_jj − Σ
+/// R_kj² is the square of column j that the model leaves, and e_j = b_j − Σ R_kj W_k, W = T'⁻¹ b, what is left of its
+/// product with y: to add j explains e_j²/d_j more. With T⁻¹, to drop column k explains β_k²/M_kk less, where β = T⁻¹W
+/// and M = T⁻¹T'⁻¹. To judge a single column takes no loop; a change takes O(q) passes over all columns, by Givens
 /// rotations where one leaves.
 class Factor {
  public:

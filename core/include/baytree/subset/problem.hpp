@@ -12,10 +12,12 @@ namespace baytree::subset {
 using Column = std::uint32_t;
 using Unit = std::uint32_t;
 
-/// What can be chosen in a linear model, and what is known of it: cross products, units of columns that enter together, and priors.
+/// What can be chosen in a linear model, and what is known of it: cross products, units of columns that enter together,
+/// and priors.
 ///
-/// A model is a set of units. Its prior probability is proportional to exp(log_size[u] + Σ log_odds) where u is its number of free units, and 0 where an
-/// interaction lacks its parents. Where coefficients have a g-prior, models of linearly dependent columns do not exist.
+/// A model is a set of units. Its prior probability is proportional to exp(log_size[u] + Σ log_odds) where u is its
+/// number of free units, and 0 where an interaction lacks its parents. Where coefficients have a g-prior, models of
+/// linearly dependent columns do not exist.
 struct Problem {
   std::span<const double> gram;      // X'X, of columns × columns
   std::span<const double> response;  // X'y

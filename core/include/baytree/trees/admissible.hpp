@@ -27,9 +27,10 @@ ColumnRules column_rules(const Column& column, std::span<const Row> rows, Row mi
 /// Whether `column_rules` would count any; looks only at as many rows as it takes to know.
 bool has_rule(const Column& column, std::span<const Row> rows, Row min_leaf, AdmissibleBuffers& buffers);
 
-/// The n-th of the column's admissible rules, n < rules.count; `rules` is what `column_rules` gave for the same rows. Cuts ascend, those with missing values
-/// right first; level sets are in the order of their levels, a set with the first level where two differ before the one without it.
-Rule nth_rule(const Column& column, std::uint32_t feature, const ColumnRules& rules, std::span<const Row> rows, Row min_leaf, std::uint64_t n,
-              AdmissibleBuffers& buffers);
+/// The n-th of the column's admissible rules, n < rules.count; `rules` is what `column_rules` gave for the same rows.
+/// Cuts ascend, those with missing values right first; level sets are in the order of their levels, a set with the
+/// first level where two differ before the one without it.
+Rule nth_rule(const Column& column, std::uint32_t feature, const ColumnRules& rules, std::span<const Row> rows,
+              Row min_leaf, std::uint64_t n, AdmissibleBuffers& buffers);
 
 }  // namespace baytree

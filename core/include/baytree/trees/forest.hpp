@@ -8,8 +8,8 @@
 
 namespace baytree {
 
-/// Many trees, their nodes one after another in preorder. A leaf has feature −1. As a tree with m nodes has (m+1)/2 leaves, the first leaf of
-/// tree t among all leaves is (first node + t) / 2.
+/// Many trees, their nodes one after another in preorder. A leaf has feature −1. As a tree with m nodes has (m+1)/2
+/// leaves, the first leaf of tree t among all leaves is (first node + t) / 2.
 struct Forest {
   std::vector<std::int32_t> feature;
   std::vector<std::uint32_t> cut;
@@ -31,7 +31,8 @@ struct ForestView {
   std::span<const std::uint64_t> begin;
 };
 
-/// Nodes with rules and sizes from flat arrays; throws InputError where the arrays are not one whole tree of known columns.
+/// Nodes with rules and sizes from flat arrays; throws InputError where the arrays are not one whole tree of known
+/// columns.
 Nodes unpack_tree(const ForestView& forest, std::size_t tree, std::span<const Column> columns);
 
 }  // namespace baytree

@@ -12,15 +12,19 @@ namespace baytree {
 template <class F>
 decltype(auto) with_test(const Column& column, const Rule& rule, F&& f) {
   return with_codes(column, [&](const auto* codes) -> decltype(auto) {
-    if (column.categorical) return f([codes, subset = rule.subset](Row row) { return (subset >> codes[row] & 1) != 0; });
+    if (column.categorical)
+      return f([codes, subset = rule.subset](Row row) { return (subset >> codes[row] & 1) != 0; });
     const std::uint32_t cut = rule.cut;
-    if (!rule.missing_left) return f([codes, cut](Row row) { return codes[row] <= cut; });  // the missing code is the largest
-    return f([codes, cut, missing = column.missing_code()](Row row) { return codes[row] <= cut || codes[row] == missing; });
+    if (!rule.missing_left)
+      return f([codes, cut](Row row) { return codes[row] <= cut; });  // the missing code is the largest
+    return f(
+        [codes, cut, missing = column.missing_code()](Row row) { return codes[row] <= cut || codes[row] == missing; });
   });
 }
 
-/// Copies the rows that go left to the front of `to` and the others behind them, both in their old order, and returns how many went left. Keeping the order
-/// makes the rows of a node ascending whatever moves led to it, so that sums over them have the same bits. `from` and `to` may be the same.
+/// Copies the rows that go left to the front of `to` and the others behind them, both in their old order, and returns
+/// how many went left. Keeping the order makes the rows of a node ascending whatever moves led to it, so that sums over
+/// them have the same bits. `from` and `to` may be the same.
 template <class Test>
 Row partition_rows(std::span<const Row> from, Row* to, std::vector<Row>& spare, Test goes_left) {
   if (spare.size() < from.size()) spare.resize(from.size());

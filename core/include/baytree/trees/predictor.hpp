@@ -17,13 +17,14 @@ class Predictor {
   std::size_t trees() const { return roots_.size(); }
   std::size_t leaves() const { return leaves_; }
 
-  /// `codes` has a row of `columns` codes for each new row, the missing code for missing values and unseen levels. Writes, for tree t and row i, the number of
-  /// the leaf among all leaves of the forest to out[t · rows + i].
+  /// `codes` has a row of `columns` codes for each new row, the missing code for missing values and unseen levels.
+  /// Writes, for tree t and row i, the number of the leaf among all leaves of the forest to out[t · rows + i].
   void apply(std::span<const std::uint32_t> codes, std::size_t rows, std::span<std::int64_t> out) const;
-  /// Adds weight[t] · values[leaf] to out, `width` values a leaf and a row, over the trees from `first` on that there are weights for; `values` begins with the
-  /// first leaf of tree `first`.
-  void accumulate(std::span<const std::uint32_t> codes, std::size_t rows, std::size_t first, std::span<const double> weight, std::span<const double> values,
-                  std::size_t width, std::span<double> out) const;
+  /// Adds weight[t] · values[leaf] to out, `width` values a leaf and a row, over the trees from `first` on that there
+  /// are weights for; `values` begins with the first leaf of tree `first`.
+  void accumulate(std::span<const std::uint32_t> codes, std::size_t rows, std::size_t first,
+                  std::span<const double> weight, std::span<const double> values, std::size_t width,
+                  std::span<double> out) const;
 
  private:
   struct Step {

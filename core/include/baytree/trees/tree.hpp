@@ -10,9 +10,10 @@
 
 namespace baytree {
 
-/// One question about one column. Numeric: left if code ≤ cut, and missing values left if `missing_left`; with cut = the last observed code it asks
-/// "is it missing?". Categorical: left if the code's bit is in `subset`; the missing code is one of the levels, and level 0 is always left. A soft rule answers
-/// with a probability that changes from left to right around its cut, over a stretch of its bandwidth: see `bart/soft_gate.hpp`.
+/// One question about one column. Numeric: left if code ≤ cut, and missing values left if `missing_left`; with cut =
+/// the last observed code it asks "is it missing?". Categorical: left if the code's bit is in `subset`; the missing
+/// code is one of the levels, and level 0 is always left. A soft rule answers with a probability that changes from left
+/// to right around its cut, over a stretch of its bandwidth: see `bart/soft_gate.hpp`.
 struct Rule {
   std::uint32_t feature = 0;
   std::uint32_t cut = 0;
@@ -43,7 +44,8 @@ using Nodes = std::vector<Node>;
 inline std::size_t left_child(std::size_t node) { return node + 1; }
 inline std::size_t right_child(const Nodes& nodes, std::size_t node) { return node + 1 + nodes[node + 1].size; }
 
-/// Which way missing values go at a split, levels never seen with them: by the rule or, where training saw none, to the child with more rows.
+/// Which way missing values go at a split, levels never seen with them: by the rule or, where training saw none, to the
+/// child with more rows.
 inline bool missing_goes_left(const Column& column, const Rule& rule, Row left_rows, Row right_rows) {
   if (!column.has_missing) return left_rows >= right_rows;
   return column.categorical ? (rule.subset >> column.missing_code() & 1) != 0 : rule.missing_left;
@@ -55,7 +57,8 @@ inline bool same_tree(std::span<const Node> a, std::span<const Node> b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(), alike);
 }
 
-/// Sets each node's size from the preorder of leaves and splits; on entry `size` is 1 for a leaf and anything else for a split.
+/// Sets each node's size from the preorder of leaves and splits; on entry `size` is 1 for a leaf and anything else for
+/// a split.
 inline void set_sizes(Nodes& nodes) {
   for (std::size_t i = nodes.size(); i-- > 0;)
     if (!nodes[i].is_leaf()) nodes[i].size = 1 + nodes[left_child(i)].size + nodes[right_child(nodes, i)].size;

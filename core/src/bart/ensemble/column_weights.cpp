@@ -27,7 +27,9 @@ std::uint32_t ColumnWeights::draw_untried(const std::vector<bool>& tried, Stream
   double largest = -infinity, total = 0.0;
   for (std::size_t column = 0; column < log_weights_.size(); ++column)
     if (!tried[column]) largest = std::max(largest, log_weights_[column]);
-  const auto weight = [&](std::size_t column) { return tried[column] ? 0.0 : std::exp(log_weights_[column] - largest); };
+  const auto weight = [&](std::size_t column) {
+    return tried[column] ? 0.0 : std::exp(log_weights_[column] - largest);
+  };
   for (std::size_t column = 0; column < log_weights_.size(); ++column) total += weight(column);
   double place = stream.uniform() * total;
   std::uint32_t last = 0;

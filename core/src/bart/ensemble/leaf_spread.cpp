@@ -10,7 +10,8 @@
 namespace baytree::bart {
 
 void LeafSpread::restore(double sd) {
-  if (!(sd >= least_scales * scale_ && sd <= most_scales * scale_)) throw InputError("chain: the saved spread of leaf values belongs to another model");
+  if (!(sd >= least_scales * scale_ && sd <= most_scales * scale_))
+    throw InputError("chain: the saved spread of leaf values belongs to another model");
   sd_ = sd;
 }
 
@@ -29,7 +30,8 @@ void LeafSpread::draw(std::span<const std::unique_ptr<TreeSum>> sums, Stream& st
     const double sd = std::exp(log_sd), scales = sd / scale_;
     return (1.0 - leaves) * log_sd - 0.5 * squares / (sd * sd) - std::log1p(scales * scales);
   };
-  sd_ = std::clamp(std::exp(slice_step(std::log(sd_), 0.5, log_density, stream)), least_scales * scale_, most_scales * scale_);
+  sd_ = std::clamp(std::exp(slice_step(std::log(sd_), 0.5, log_density, stream)), least_scales * scale_,
+                   most_scales * scale_);
   hand_to(sums);
 }
 

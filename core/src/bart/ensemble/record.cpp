@@ -50,7 +50,8 @@ std::vector<std::int32_t> TreeRecord::places() const {
 void TreeRecord::restore(std::uint64_t trees, const std::vector<std::int32_t>& places) {
   if (places.size() != places_.size()) throw InputError("chain: the saved state belongs to another model");
   for (const std::int32_t place : places)
-    if (place >= 0 && static_cast<std::uint64_t>(place) >= trees) throw InputError("chain: the saved state refers to trees that are not there");
+    if (place >= 0 && static_cast<std::uint64_t>(place) >= trees)
+      throw InputError("chain: the saved state refers to trees that are not there");
   trees_ = trees;
   places_ = places;
   auto place = places.begin();

@@ -20,7 +20,8 @@ double log_add(double a, double b) {
 
 }  // namespace
 
-SparseWeights::SparseWeights(std::size_t columns) : log_weights_(columns, -std::log(static_cast<double>(columns))), count_(columns), log_rate_(columns) {}
+SparseWeights::SparseWeights(std::size_t columns)
+    : log_weights_(columns, -std::log(static_cast<double>(columns))), count_(columns), log_rate_(columns) {}
 
 void SparseWeights::restore(std::vector<double> log_weights, double concentration) {
   if (log_weights.size() != log_weights_.size() || !(concentration > 0.0 && concentration < infinity))
@@ -34,7 +35,8 @@ void SparseWeights::draw(std::span<const std::unique_ptr<TreeSum>> sums, Stream&
   const double shape = concentration_ / static_cast<double>(columns);
   const double log_total = stream.log_gamma(concentration_);
   std::fill(count_.begin(), count_.end(), 0.0);
-  // All in logarithms: where only a column of tiny weight has a rule, u is huge. Splits at which nothing is blocked add to the rates of all columns alike.
+  // All in logarithms: where only a column of tiny weight has a rule, u is huge. Splits at which nothing is blocked add
+  // to the rates of all columns alike.
   std::fill(log_rate_.begin(), log_rate_.end(), -infinity);
   double log_common = 0.0;
   for (const auto& sum : sums)
@@ -78,7 +80,8 @@ double SparseWeights::log_density(double logit) const {
 void SparseWeights::draw_concentration(Stream& stream) {
   const auto columns = static_cast<double>(log_weights_.size());
   const double now = std::log(concentration_ / columns);
-  concentration_ = columns * std::exp(slice_step(now, 1.0, [this](double logit) { return log_density(logit); }, stream));
+  concentration_ =
+      columns * std::exp(slice_step(now, 1.0, [this](double logit) { return log_density(logit); }, stream));
 }
 
 void SparseWeights::hand_to(std::span<const std::unique_ptr<TreeSum>> sums) const {

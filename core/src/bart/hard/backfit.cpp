@@ -29,7 +29,8 @@ void resize_above(Nodes& nodes, std::size_t at, int by) {
 
 std::vector<double> log_weights(const Knowledge& knowledge, std::size_t columns) {
   std::vector<double> logs(columns);
-  for (std::size_t column = 0; column < knowledge.weights.size(); ++column) logs.at(column) = std::log(knowledge.weights[column]);
+  for (std::size_t column = 0; column < knowledge.weights.size(); ++column)
+    logs.at(column) = std::log(knowledge.weights[column]);
   return logs;
 }
 
@@ -65,11 +66,13 @@ Backfit::Backfit(const Design& design, const Prior& prior, const Leaf& leaf, std
   for (const Column& column : design.columns) heaviest_.push_back(heaviest_code(column));
   for (std::uint32_t column = 0; column < heaviest_.size(); ++column)
     if (heaviest_[column] > 0) by_heaviest_.push_back(column);
-  std::sort(by_heaviest_.begin(), by_heaviest_.end(), [&](std::uint32_t a, std::uint32_t b) { return heaviest_[a] < heaviest_[b]; });
+  std::sort(by_heaviest_.begin(), by_heaviest_.end(),
+            [&](std::uint32_t a, std::uint32_t b) { return heaviest_[a] < heaviest_[b]; });
   tried_.resize(design.columns.size());
   block_sums_.resize((rows_ + block_rows - 1) / block_rows);
   const auto& signs = prior.tree.knowledge.monotone;
-  if (std::any_of(signs.begin(), signs.end(), [](int sign) { return sign != 0; })) cone_.emplace(design, std::vector<int>(signs.begin(), signs.end()));
+  if (std::any_of(signs.begin(), signs.end(), [](int sign) { return sign != 0; }))
+    cone_.emplace(design, std::vector<int>(signs.begin(), signs.end()));
 
   Node root{.end = design.rows};
   gathered_.resize(rows_);
@@ -99,7 +102,9 @@ void Backfit::run(const Pass& pass, Team& team) {
     }
   };
   const std::size_t blocks = block_sums_.size();
-  const auto one = [&](std::size_t i, PassSums& out) { block(pass, i * block_rows, std::min(rows_, (i + 1) * block_rows), out); };
+  const auto one = [&](std::size_t i, PassSums& out) {
+    block(pass, i * block_rows, std::min(rows_, (i + 1) * block_rows), out);
+  };
   one(0, sums_);
   if (team.threads() == 1) {
     for (std::size_t i = 1; i < blocks; ++i) {
@@ -113,7 +118,9 @@ void Backfit::run(const Pass& pass, Team& team) {
 }
 
 Pass Backfit::pass_over(std::size_t t, const Target& target) {
-  Pass pass{.residual = target.residual.data(), .weight = target.weight.empty() ? nullptr : target.weight.data(), .multiplies = leaf_model_.multiplies()};
+  Pass pass{.residual = target.residual.data(),
+            .weight = target.weight.empty() ? nullptr : target.weight.data(),
+            .multiplies = leaf_model_.multiplies()};
   pass.leaf = numbers(t).data();
   pass.leaves = trees_[t].values.size();
   if (before_) {
@@ -133,7 +140,8 @@ void Backfit::settle(const Target& target, Team& team) {
 void Backfit::hold_all(std::span<float> rows, Team& team) {
   for (std::size_t t = 0; t < trees_.size(); ++t) {
     const std::vector<float>& values = trees_[t].values;
-    for (std::size_t k = 0; k < values.size(); ++k) change_[k] = leaf_model_.change(leaf_model_.nothing(), leaf_model_.held_of(values[k]));
+    for (std::size_t k = 0; k < values.size(); ++k)
+      change_[k] = leaf_model_.change(leaf_model_.nothing(), leaf_model_.held_of(values[k]));
     before_ = t;
     settle({rows}, team);
   }
@@ -149,7 +157,8 @@ void Backfit::sweep(const Target& target, Stream& stream, Team& team) {
 
 void Backfit::visit(std::size_t t, const Target& target, Stream& stream, Team& team) {
   Tree& tree = trees_[t];
-  std::transform(tree.values.begin(), tree.values.end(), held_.begin(), [&](float value) { return leaf_model_.held_of(value); });
+  std::transform(tree.values.begin(), tree.values.end(), held_.begin(),
+                 [&](float value) { return leaf_model_.held_of(value); });
   bool read = false;
   const auto read_all = [&] {
     run(pass_over(t, target), team);
@@ -161,7 +170,8 @@ void Backfit::visit(std::size_t t, const Target& target, Stream& stream, Team& t
       ++turns[i];
       Proposal proposal = propose(t, moves()[i].move, stream);
       if (proposal.kind == Kind::none) continue;
-      if (proposal.kind == Kind::change && leaf_model_.multiplies()) {  // one sum over the rows of two leaves will not do
+      if (proposal.kind == Kind::change &&
+          leaf_model_.multiplies()) {  // one sum over the rows of two leaves will not do
         if (!read) read_all();
         level(t, proposal.leaf, target, team);
       }
@@ -175,7 +185,8 @@ void Backfit::visit(std::size_t t, const Target& target, Stream& stream, Team& t
   }
   if (!read) read_all();
   draw_values(tree, stream);
-  for (std::size_t k = 0; k < tree.values.size(); ++k) change_[k] = leaf_model_.change(held_[k], leaf_model_.held_of(tree.values[k]));
+  for (std::size_t k = 0; k < tree.values.size(); ++k)
+    change_[k] = leaf_model_.change(held_[k], leaf_model_.held_of(tree.values[k]));
   before_ = t;
 }
 
@@ -215,8 +226,8 @@ Backfit::Proposal Backfit::propose(std::size_t t, Move move, Stream& stream) {
   return proposal;
 }
 
-/// One pass, that also sums the rows of the parts. A rule that leaves too few rows on a side is drawn again among those that do not, so that it is one of
-/// these whose probabilities are equal.
+/// One pass, that also sums the rows of the parts. A rule that leaves too few rows on a side is drawn again among those
+/// that do not, so that it is one of these whose probabilities are equal.
 void Backfit::divide_rows(std::size_t t, Proposal& proposal, Pass& pass, bool read, Stream& stream, Team& team) {
   const Tree& tree = trees_[t];
   const std::size_t first = proposal.leaf, second = first + (proposal.kind != Kind::birth);
@@ -229,7 +240,8 @@ void Backfit::divide_rows(std::size_t t, Proposal& proposal, Pass& pass, bool re
   const bool needs_pass = read || proposal.kind != Kind::death;
   if (needs_pass) run(pass, team);
   if (read) read_sums(tree, pass.weight != nullptr);
-  const LeafSums all{leaf_[first].sum + (second > first ? leaf_[second].sum : 0.0), leaf_[first].weight + (second > first ? leaf_[second].weight : 0.0)};
+  const LeafSums all{leaf_[first].sum + (second > first ? leaf_[second].sum : 0.0),
+                     leaf_[first].weight + (second > first ? leaf_[second].weight : 0.0)};
   if (proposal.kind == Kind::death) {
     part_[0] = all;
     return;
@@ -253,8 +265,10 @@ void Backfit::divide_rows(std::size_t t, Proposal& proposal, Pass& pass, bool re
   part_[0] = {leaf_model_.rest(all.sum, right), std::max(all.weight - right_weight, 0.0)};
   part_rows_[1] = static_cast<Row>(sums_.right_rows[0] + sums_.right_rows[1]);
   part_rows_[0] = rows - part_rows_[1];
-  // What one side lacks the other one has, so that rounding moves rows, but takes none. A left side that hardly counts is the one to be summed, not the rest.
-  const bool light = leaf_model_.multiplies() ? part_[0].sum < light_share * all.sum : part_[0].weight < light_share * all.weight;
+  // What one side lacks the other one has, so that rounding moves rows, but takes none. A left side that hardly counts
+  // is the one to be summed, not the rest.
+  const bool light =
+      leaf_model_.multiplies() ? part_[0].sum < light_share * all.sum : part_[0].weight < light_share * all.weight;
   if (!light || !(pass.weight || pass.multiplies)) return;
   part_[0] = sum_left(pass, first, second);
   part_[1] = {leaf_model_.rest(all.sum, part_[0].sum), all.weight - part_[0].weight};
@@ -297,9 +311,11 @@ bool Backfit::decide(std::size_t t, const Proposal& proposal, bool wrong, Stream
   if (proposal.kind == Kind::birth && tree.values.size() >= most_leaves_) return false;
   const double log_uniform = std::log(1.0 - stream.uniform());
   const double log_likelihood_ratio = log_likelihood_of(proposal);
-  // Children that can be split only lower the ratio. Whether they can takes time to find out, which mostly is not needed.
+  // Children that can be split only lower the ratio. Whether they can takes time to find out, which mostly is not
+  // needed.
   const std::uint32_t depth = tree.nodes[proposal.node].depth;
-  const double log_birth = proposal.kind == Kind::birth ? log_odds(depth) - log_birth_place(places_of(tree.nodes)) : infinity;
+  const double log_birth =
+      proposal.kind == Kind::birth ? log_odds(depth) - log_birth_place(places_of(tree.nodes)) : infinity;
   if (!wrong && !(log_uniform < log_likelihood_ratio + log_birth)) return false;
   make_candidate(t, proposal);
   if (!(log_uniform < log_likelihood_ratio + log_prior_ratio(tree.nodes, proposal, wrong))) return false;
@@ -344,7 +360,8 @@ void Backfit::make_candidate(std::size_t t, const Proposal& proposal) {
   path_.split(situation_of(nodes, proposal.node), proposal.rule, rules_.restrictions());
   for (std::size_t side = 0; side < 2; ++side) {
     parts[side] = {.end = part_rows_[side], .depth = changed.depth + 1};
-    parts[side].splittable = is_splittable(t, proposal, side == 1, part_rows_[side], path_.enter(changed.depth + 1, rules_.restrictions()));
+    parts[side].splittable =
+        is_splittable(t, proposal, side == 1, part_rows_[side], path_.enter(changed.depth + 1, rules_.restrictions()));
   }
   if (proposal.kind == Kind::change) {
     std::copy(parts.begin(), parts.end(), children);
@@ -355,11 +372,13 @@ void Backfit::make_candidate(std::size_t t, const Proposal& proposal) {
   resize_above(candidate_, proposal.node, 2);
 }
 
-/// π(T')q(T'→T) / π(T)q(T→T') without the rules, which are drawn from the prior. Either tree's part is asked of that tree itself.
+/// π(T')q(T'→T) / π(T)q(T→T') without the rules, which are drawn from the prior. Either tree's part is asked of that
+/// tree itself.
 double Backfit::log_prior_ratio(const Nodes& nodes, const Proposal& proposal, bool wrong) const {
   const std::uint32_t depth = nodes[proposal.node].depth;
   const auto log_children = [&](const Nodes& of) {
-    return log_stay(depth + 1, of[proposal.node + 1].splittable) + log_stay(depth + 1, of[proposal.node + 2].splittable);
+    return log_stay(depth + 1, of[proposal.node + 1].splittable) +
+           log_stay(depth + 1, of[proposal.node + 2].splittable);
   };
   if (proposal.kind == Kind::change) return wrong ? 0.0 : log_children(candidate_) - log_children(nodes);
   const bool birth = proposal.kind == Kind::birth;
@@ -375,7 +394,8 @@ bool Backfit::draw_parts(const Tree& tree, const Proposal& proposal, Stream& str
   const std::size_t parts = proposal.kind == Kind::death ? 1 : 2;
   cone_values_.assign(tree.values.begin(), tree.values.begin() + first);
   for (std::size_t i = 0; i < parts; ++i) cone_values_.push_back(part_value_[i] = draw_value(part_[i], stream));
-  cone_values_.insert(cone_values_.end(), tree.values.begin() + first + (proposal.kind == Kind::birth ? 1 : 2), tree.values.end());
+  cone_values_.insert(cone_values_.end(), tree.values.begin() + first + (proposal.kind == Kind::birth ? 1 : 2),
+                      tree.values.end());
   cone_->read(candidate_);
   return cone_->contains(cone_values_, proposal.leaf, proposal.leaf + parts);
 }
@@ -390,8 +410,10 @@ void Backfit::apply(std::size_t t, const Proposal& proposal, const Target& targe
     case Kind::birth:
       divide_leaf(of_rows, proposal.leaf, byte_rule_);
       tree.values.insert(tree.values.begin() + place, tree.values[first]);
-      std::copy_backward(leaf_.begin() + place, leaf_.begin() + static_cast<std::ptrdiff_t>(leaves), leaf_.begin() + static_cast<std::ptrdiff_t>(leaves) + 1);
-      std::copy_backward(held_.begin() + place, held_.begin() + static_cast<std::ptrdiff_t>(leaves), held_.begin() + static_cast<std::ptrdiff_t>(leaves) + 1);
+      std::copy_backward(leaf_.begin() + place, leaf_.begin() + static_cast<std::ptrdiff_t>(leaves),
+                         leaf_.begin() + static_cast<std::ptrdiff_t>(leaves) + 1);
+      std::copy_backward(held_.begin() + place, held_.begin() + static_cast<std::ptrdiff_t>(leaves),
+                         held_.begin() + static_cast<std::ptrdiff_t>(leaves) + 1);
       held_[first + 1] = held_[first];
       break;
     case Kind::death:
@@ -414,10 +436,12 @@ void Backfit::apply(std::size_t t, const Proposal& proposal, const Target& targe
 
 void Backfit::draw_values(Tree& tree, Stream& stream) {
   if (!cone_) {
-    for (std::size_t k = 0; k < tree.values.size(); ++k) tree.values[k] = static_cast<float>(draw_value(leaf_[k], stream));
+    for (std::size_t k = 0; k < tree.values.size(); ++k)
+      tree.values[k] = static_cast<float>(draw_value(leaf_[k], stream));
     return;
   }
-  // A value given the others is normal, restricted to the cone: what lies outside it is drawn again a few times, and else the value stays.
+  // A value given the others is normal, restricted to the cone: what lies outside it is drawn again a few times, and
+  // else the value stays.
   constexpr int tries = 10;
   cone_->read(tree.nodes);
   cone_values_.assign(tree.values.begin(), tree.values.end());
@@ -460,8 +484,8 @@ Situation Backfit::situation_of(const Nodes& nodes, std::size_t at) {
   return path_.enter(nodes[at].depth, rules_.restrictions());
 }
 
-/// A rule for the rows of a proposal's leaves. Mostly the first rule drawn among all of a column, whatever the rows, is admissible; whether it is, shows when
-/// the rows are divided.
+/// A rule for the rows of a proposal's leaves. Mostly the first rule drawn among all of a column, whatever the rows, is
+/// admissible; whether it is, shows when the rows are divided.
 Rule Backfit::draw_rule(std::size_t t, const Proposal& proposal, Stream& stream) {
   const Nodes& nodes = trees_[t].nodes;
   const Situation here = situation_of(nodes, proposal.node);
@@ -490,7 +514,8 @@ Rule Backfit::draw_any_rule(const Nodes& nodes, std::size_t at, std::uint32_t fe
   }
   for (std::size_t i = 0; i != at;) {  // the rows of the node lie between the cuts above it
     const std::size_t right = right_child(nodes, i);
-    if (nodes[i].rule.feature == feature) (at >= right ? begin : end) = at >= right ? nodes[i].rule.cut + 1 : nodes[i].rule.cut;
+    if (nodes[i].rule.feature == feature)
+      (at >= right ? begin : end) = at >= right ? nodes[i].rule.cut + 1 : nodes[i].rule.cut;
     i = at >= right ? right : left_child(i);
   }
   rule.cut = begin < end ? begin + static_cast<std::uint32_t>(stream.below(end - begin)) : begin;
@@ -500,7 +525,8 @@ Rule Backfit::draw_any_rule(const Nodes& nodes, std::size_t at, std::uint32_t fe
 /// From the admissible rules of a column or, where it has none, of another one drawn among those not yet tried.
 Rule Backfit::draw_admissible_rule(std::size_t t, const Proposal& proposal, std::uint32_t feature, Stream& stream) {
   const Situation here = situation_of(trees_[t].nodes, proposal.node);
-  rows_of_leaves(numbers(t), proposal.leaf, static_cast<std::uint8_t>(proposal.leaf + (proposal.kind == Kind::change)), gathered_);
+  rows_of_leaves(numbers(t), proposal.leaf, static_cast<std::uint8_t>(proposal.leaf + (proposal.kind == Kind::change)),
+                 gathered_);
   tried_.assign(tried_.size(), false);
   for (;;) {
     const ColumnRules rules = rules_.column_rules(feature, gathered_, here);
@@ -510,7 +536,8 @@ Rule Backfit::draw_admissible_rule(std::size_t t, const Proposal& proposal, std:
   }
 }
 
-/// Rows of one code of a column cannot be divided by it, but any more than the heaviest code has, and min_leaf − 1 on either side, can.
+/// Rows of one code of a column cannot be divided by it, but any more than the heaviest code has, and min_leaf − 1 on
+/// either side, can.
 bool Backfit::surely_splittable(Row rows, const Situation& situation) const {
   for (const std::uint32_t column : by_heaviest_) {
     if (rows <= heaviest_[column] + 2 * (rules_.min_leaf() - 1)) return false;
@@ -544,7 +571,8 @@ bool Backfit::in_order(const Nodes& nodes, std::span<const float> values) {
 
 void Backfit::restore(std::size_t t, const Nodes& pattern, std::vector<float> values, std::span<float> residual) {
   Tree& tree = trees_[t];
-  if (values.size() != pattern.size() / 2 + 1 || values.size() > most_leaves_) throw InputError("tree: it has too many leaves, or not a value for each");
+  if (values.size() != pattern.size() / 2 + 1 || values.size() > most_leaves_)
+    throw InputError("tree: it has too many leaves, or not a value for each");
   for (const float value : values)
     if (!leaf_model_.allows(value)) throw InputError("chain: a leaf value is not on the grid, or no number");
   if (!in_order(pattern, values)) throw InputError("tree: its values are not monotone");
@@ -573,8 +601,10 @@ void Backfit::restore(std::size_t t, const Nodes& pattern, std::vector<float> va
       continue;
     }
     byte_rule_ = byte_rules_(node.rule);
-    const auto right = static_cast<Row>(std::count_if(gathered_.begin(), gathered_.end(), [&](Row row) { return byte_rule_.goes_right(row); }));
-    if (right < rules_.min_leaf() || node.end - right < rules_.min_leaf() || !rules_.restrictions().allows(here, node.rule))
+    const auto right = static_cast<Row>(
+        std::count_if(gathered_.begin(), gathered_.end(), [&](Row row) { return byte_rule_.goes_right(row); }));
+    if (right < rules_.min_leaf() || node.end - right < rules_.min_leaf() ||
+        !rules_.restrictions().allows(here, node.rule))
       throw InputError("tree: a leaf would hold fewer than min_leaf rows, or a constraint forbids a rule");
     divide_leaf(of_rows, leaf, byte_rule_);
     depths.push_back(node.depth + 1);

@@ -46,8 +46,9 @@ void GrowStart::grow(Backfit& sum, const Target& target, Stream& stream) {
     const bool room = values_.size() + pending.size() + 2 <= sum.room();
     if (room && choose_rule(sum, rows, here, target, stream, node.rule)) {
       node.size = 0;
-      const Row left =
-          with_test(design_.columns[node.rule.feature], node.rule, [&](auto test) { return partition_rows(rows, rows_.data() + region.begin, spare_, test); });
+      const Row left = with_test(design_.columns[node.rule.feature], node.rule, [&](auto test) {
+        return partition_rows(rows, rows_.data() + region.begin, spare_, test);
+      });
       pending.push_back({region.begin + left, region.end, region.depth + 1});
       pending.push_back({region.begin, region.begin + left, region.depth + 1});
       path.split(here, node.rule, restrictions);
@@ -65,7 +66,8 @@ void GrowStart::grow(Backfit& sum, const Target& target, Stream& stream) {
   set_sizes(nodes_);
 }
 
-bool GrowStart::choose_rule(Backfit& sum, std::span<const Row> rows, const Situation& here, const Target& target, Stream& stream, Rule& rule) {
+bool GrowStart::choose_rule(Backfit& sum, std::span<const Row> rows, const Situation& here, const Target& target,
+                            Stream& stream, Rule& rule) {
   const double split = prior_.alpha * std::pow(1.0 + here.depth, -prior_.beta);
   if (rows.size() / 2 < prior_.min_leaf || split <= 0.0) return false;
   candidates_.clear();
@@ -80,18 +82,21 @@ bool GrowStart::choose_rule(Backfit& sum, std::span<const Row> rows, const Situa
         by_code_[codes[row]] += {w * static_cast<double>(partial_[row]), w, 1};
       }
     });
-    const Sums all = std::accumulate(by_code_.begin(), by_code_.end(), Sums{}, [](Sums a, const Sums& b) { return a += b; });
+    const Sums all =
+        std::accumulate(by_code_.begin(), by_code_.end(), Sums{}, [](Sums a, const Sums& b) { return a += b; });
     const std::size_t first = candidates_.size();
     add_candidates(sum, feature, here, all);
     const std::size_t found = candidates_.size() - first;
     if (found == 0) continue;
     const double log_weight = sum.columns().log_weight(feature), none = sum.log_marginal({all.sum, all.weight});
     log_columns = std::max(log_columns, log_weight) + std::log1p(std::exp(-std::abs(log_columns - log_weight)));
-    for (std::size_t i = first; i < candidates_.size(); ++i) candidates_[i].log_weight += log_weight - std::log(static_cast<double>(found)) - none;
+    for (std::size_t i = first; i < candidates_.size(); ++i)
+      candidates_[i].log_weight += log_weight - std::log(static_cast<double>(found)) - none;
   }
   if (candidates_.empty()) return false;
   double largest = std::log1p(-split);
-  for (Candidate& candidate : candidates_) largest = std::max(largest, candidate.log_weight += std::log(split) - log_columns);
+  for (Candidate& candidate : candidates_)
+    largest = std::max(largest, candidate.log_weight += std::log(split) - log_columns);
   double total = std::exp(std::log1p(-split) - largest);
   const double none = total;
   for (const Candidate& candidate : candidates_) total += std::exp(candidate.log_weight - largest);
@@ -110,15 +115,18 @@ void GrowStart::add_candidates(const Backfit& sum, std::uint32_t feature, const 
   const Column& column = design_.columns[feature];
   const auto add = [&](const Rule& rule, const Sums& left) {
     const Sums right = all - left;
-    if (left.rows < prior_.min_leaf || right.rows < prior_.min_leaf || !sum.rules().restrictions().allows(here, rule)) return;
-    candidates_.push_back({rule, sum.log_marginal({left.sum, left.weight}) + sum.log_marginal({right.sum, right.weight})});
+    if (left.rows < prior_.min_leaf || right.rows < prior_.min_leaf || !sum.rules().restrictions().allows(here, rule))
+      return;
+    candidates_.push_back(
+        {rule, sum.log_marginal({left.sum, left.weight}) + sum.log_marginal({right.sum, right.weight})});
   };
   if (column.categorical) {
     const std::uint64_t levels = (std::uint64_t{1} << column.n_codes()) - 1;
     for (std::uint32_t level = 0; level < column.n_codes(); ++level) {
       const bool is_first = level == 0;  // which is always left
       if (column.n_codes() == 2 && !is_first) break;
-      add({.feature = feature, .subset = is_first ? 1 : levels & ~(std::uint64_t{1} << level)}, is_first ? by_code_[0] : all - by_code_[level]);
+      add({.feature = feature, .subset = is_first ? 1 : levels & ~(std::uint64_t{1} << level)},
+          is_first ? by_code_[0] : all - by_code_[level]);
     }
     return;
   }

@@ -9,14 +9,16 @@ constexpr std::size_t lanes = 16;
 /// Eight 32-bit numbers from as many bytes, all bits set where the byte is not 0.
 BAYTREE_AVX2 inline __m256 widened(__m128i bytes) { return _mm256_castsi256_ps(_mm256_cvtepi8_epi32(bytes)); }
 
-/// Sixteen rows at a time, as two vectors of lanes 0–7 and 8–15; what is left over goes through one more step on copies. Numbers that do not belong to a
-/// sum are added as 0, which changes no bit of it.
+/// Sixteen rows at a time, as two vectors of lanes 0–7 and 8–15; what is left over goes through one more step on
+/// copies. Numbers that do not belong to a sum are added as 0, which changes no bit of it.
 template <int Leaves, bool Weighted, Change How>
 BAYTREE_AVX2 void few_leaves(const Pass& pass, std::size_t begin, std::size_t end, PassSums& out) {
   const __m256 low_change = How != Change::none ? _mm256_loadu_ps(pass.change) : _mm256_setzero_ps();
   const __m256 high_change = How != Change::none ? _mm256_loadu_ps(pass.change + 8) : _mm256_setzero_ps();
-  const __m128i cut = _mm_set1_epi8(static_cast<char>(pass.rule.cut)), left_code = _mm_set1_epi8(static_cast<char>(pass.rule.left_code));
-  const __m128i first = _mm_set1_epi8(static_cast<char>(pass.first)), second = _mm_set1_epi8(static_cast<char>(pass.second));
+  const __m128i cut = _mm_set1_epi8(static_cast<char>(pass.rule.cut)),
+                left_code = _mm_set1_epi8(static_cast<char>(pass.rule.left_code));
+  const __m128i first = _mm_set1_epi8(static_cast<char>(pass.first)),
+                second = _mm_set1_epi8(static_cast<char>(pass.second));
   const __m128i all = _mm_set1_epi8(-1);
   __m256 sum[Leaves][2], weight[Leaves][2], right[2], right_weight[2][2];
   for (int half = 0; half < 2; ++half) {
@@ -25,7 +27,8 @@ BAYTREE_AVX2 void few_leaves(const Pass& pass, std::size_t begin, std::size_t en
   }
   std::uint64_t rows[2] = {};
   // `there` marks the rows that there are; the others are copies of zeros.
-  const auto step = [&](float* residual, const float* row_weight, const std::uint8_t* changed, __m128i leaf, __m128i code, __m128i there) BAYTREE_AVX2 {
+  const auto step = [&](float* residual, const float* row_weight, const std::uint8_t* changed, __m128i leaf,
+                        __m128i code, __m128i there) BAYTREE_AVX2 {
     __m128i of_first = _mm_setzero_si128(), of_second = _mm_setzero_si128();
     if (pass.rule.code) {
       const __m128i not_above = _mm_cmpeq_epi8(_mm_max_epu8(code, cut), cut);
@@ -36,21 +39,24 @@ BAYTREE_AVX2 void few_leaves(const Pass& pass, std::size_t begin, std::size_t en
       rows[1] += static_cast<std::uint64_t>(__builtin_popcount(static_cast<unsigned>(_mm_movemask_epi8(of_second))));
     }
     __m128i in_leaf[Leaves];
-    for (int k = 0; k < Leaves; ++k) in_leaf[k] = _mm_and_si128(there, _mm_cmpeq_epi8(leaf, _mm_set1_epi8(static_cast<char>(k))));
+    for (int k = 0; k < Leaves; ++k)
+      in_leaf[k] = _mm_and_si128(there, _mm_cmpeq_epi8(leaf, _mm_set1_epi8(static_cast<char>(k))));
     __m128i of_right = _mm_or_si128(of_first, of_second);
     for (int half = 0; half < 2; ++half) {
       __m256 value = _mm256_loadu_ps(residual + 8 * half);
       if constexpr (How != Change::none) {
         const __m256i ids = _mm256_cvtepu8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(changed + 8 * half)));
         const __m256 low = _mm256_permutevar8x32_ps(low_change, ids), high = _mm256_permutevar8x32_ps(high_change, ids);
-        const __m256 by = _mm256_blendv_ps(low, high, _mm256_castsi256_ps(_mm256_cmpgt_epi32(ids, _mm256_set1_epi32(7))));
+        const __m256 by =
+            _mm256_blendv_ps(low, high, _mm256_castsi256_ps(_mm256_cmpgt_epi32(ids, _mm256_set1_epi32(7))));
         value = How == Change::add ? _mm256_add_ps(value, by) : _mm256_mul_ps(value, by);
         _mm256_storeu_ps(residual + 8 * half, value);
       }
       if constexpr (Weighted) {
         const __m256 w = _mm256_loadu_ps(row_weight + 8 * half);
         value = _mm256_mul_ps(value, w);
-        for (int k = 0; k < Leaves; ++k) weight[k][half] = _mm256_add_ps(weight[k][half], _mm256_and_ps(widened(in_leaf[k]), w));
+        for (int k = 0; k < Leaves; ++k)
+          weight[k][half] = _mm256_add_ps(weight[k][half], _mm256_and_ps(widened(in_leaf[k]), w));
         right_weight[0][half] = _mm256_add_ps(right_weight[0][half], _mm256_and_ps(widened(of_first), w));
         right_weight[1][half] = _mm256_add_ps(right_weight[1][half], _mm256_and_ps(widened(of_second), w));
         of_first = _mm_srli_si128(of_first, 8);
@@ -64,11 +70,12 @@ BAYTREE_AVX2 void few_leaves(const Pass& pass, std::size_t begin, std::size_t en
       of_right = _mm_srli_si128(of_right, 8);
     }
   };
-  const auto load = [](const std::uint8_t* bytes) BAYTREE_AVX2 { return _mm_loadu_si128(reinterpret_cast<const __m128i*>(bytes)); };
+  const auto load = [](const std::uint8_t* bytes)
+                        BAYTREE_AVX2 { return _mm_loadu_si128(reinterpret_cast<const __m128i*>(bytes)); };
   std::size_t i = begin;
   for (; i + lanes <= end; i += lanes)
-    step(pass.residual + i, Weighted ? pass.weight + i : nullptr, How != Change::none ? pass.changed + i : nullptr, load(pass.leaf + i),
-         pass.rule.code ? load(pass.rule.code + i) : all, all);
+    step(pass.residual + i, Weighted ? pass.weight + i : nullptr, How != Change::none ? pass.changed + i : nullptr,
+         load(pass.leaf + i), pass.rule.code ? load(pass.rule.code + i) : all, all);
   if (i < end) {
     float residual[lanes] = {}, row_weight[lanes] = {};
     std::uint8_t changed[lanes] = {}, leaf[lanes] = {}, code[lanes] = {}, there[lanes] = {};

@@ -12,14 +12,17 @@ struct Lanes {
   std::uint64_t rows[2];
 };
 
-/// The next 16 rows, or the last ones. A mask that is known to be full would cost more than the sums; and comparing 16 bytes at a time is cheaper than
-/// comparing 64 and shifting the mask.
+/// The next 16 rows, or the last ones. A mask that is known to be full would cost more than the sums; and comparing 16
+/// bytes at a time is cheaper than comparing 64 and shifting the mask.
 template <int Leaves, bool Weighted, Change How, bool Full>
-BAYTREE_AVX512 [[gnu::always_inline]] inline void add_rows(const Pass& pass, std::size_t i, std::size_t rest, __m512 change, Lanes<Leaves>& to) {
+BAYTREE_AVX512 [[gnu::always_inline]] inline void add_rows(const Pass& pass, std::size_t i, std::size_t rest,
+                                                           __m512 change, Lanes<Leaves>& to) {
   const auto there = static_cast<__mmask16>(Full ? 0xffffu : (1u << rest) - 1u);
-  const auto bytes = [&](const std::uint8_t* from)
-                         BAYTREE_AVX512 { return Full ? _mm_loadu_si128(reinterpret_cast<const __m128i*>(from)) : _mm_maskz_loadu_epi8(there, from); };
-  const auto numbers = [&](const float* from) BAYTREE_AVX512 { return Full ? _mm512_loadu_ps(from) : _mm512_maskz_loadu_ps(there, from); };
+  const auto bytes = [&](const std::uint8_t* from) BAYTREE_AVX512 {
+    return Full ? _mm_loadu_si128(reinterpret_cast<const __m128i*>(from)) : _mm_maskz_loadu_epi8(there, from);
+  };
+  const auto numbers = [&](const float* from)
+                           BAYTREE_AVX512 { return Full ? _mm512_loadu_ps(from) : _mm512_maskz_loadu_ps(there, from); };
   const __m128i leaf = bytes(pass.leaf + i);
   float* residual = pass.residual + i;
   __m512 value = numbers(residual);
@@ -45,7 +48,8 @@ BAYTREE_AVX512 [[gnu::always_inline]] inline void add_rows(const Pass& pass, std
   if (!pass.rule.code) return;
   const __m128i code = bytes(pass.rule.code + i);
   __mmask16 goes_right = _mm_cmpgt_epu8_mask(code, _mm_set1_epi8(static_cast<char>(pass.rule.cut)));
-  if (pass.rule.left_code != 0) goes_right = _mm_mask_cmpneq_epu8_mask(goes_right, code, _mm_set1_epi8(static_cast<char>(pass.rule.left_code)));
+  if (pass.rule.left_code != 0)
+    goes_right = _mm_mask_cmpneq_epu8_mask(goes_right, code, _mm_set1_epi8(static_cast<char>(pass.rule.left_code)));
   const __mmask16 of_first = _mm_mask_cmpeq_epi8_mask(goes_right, leaf, _mm_set1_epi8(static_cast<char>(pass.first)));
   __mmask16 of_second = 0, of_right = of_first;
   to.rows[0] += static_cast<std::uint64_t>(__builtin_popcount(of_first));

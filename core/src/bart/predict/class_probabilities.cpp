@@ -11,10 +11,12 @@
 namespace baytree::bart {
 namespace {
 
-// Points of u lie 3/8 apart, from 6 below the largest mean to 6 above. A mean that is more than 9 below the largest is never the largest, and never in the way.
+// Points of u lie 3/8 apart, from 6 below the largest mean to 6 above. A mean that is more than 9 below the largest is
+// never the largest, and never in the way.
 constexpr int points = 33, furthest = 9;
 constexpr double spacing = 0.375, lowest = -6.0;
-// Φ and φ are tabulated at `steps` places for each point; entry [s][i] is at lowest + (i + s / steps) · spacing, so that the points lie side by side.
+// Φ and φ are tabulated at `steps` places for each point; entry [s][i] is at lowest + (i + s / steps) · spacing, so
+// that the points lie side by side.
 constexpr int steps = 12, columns = points + static_cast<int>(furthest / spacing) + 1;
 
 using Points = std::array<double, points>;
@@ -32,8 +34,10 @@ struct NormalTable {
   }
 };
 
-/// Φ and φ of all points for a mean so far below the largest. All points lie equally far behind an entry of the table: one short step of Taylor's series.
-BAYTREE_CLONES void normal_of_points(const NormalTable& table, double distance, double* __restrict cumulative, double* __restrict density) {
+/// Φ and φ of all points for a mean so far below the largest. All points lie equally far behind an entry of the table:
+/// one short step of Taylor's series.
+BAYTREE_CLONES void normal_of_points(const NormalTable& table, double distance, double* __restrict cumulative,
+                                     double* __restrict density) {
   const double place = (distance < furthest ? distance : furthest) / spacing * steps;  // furthest if it is no number
   const int entry = static_cast<int>(place), column = entry / steps, step = entry % steps;
   const double rest = (place - entry) * spacing / steps, first = lowest + entry * (spacing / steps);
@@ -41,7 +45,8 @@ BAYTREE_CLONES void normal_of_points(const NormalTable& table, double distance, 
   for (int i = 0; i < points; ++i) {
     const double x = first + i * spacing, square = x * x;
     // Hermite's polynomials over factorials
-    const double one = -x * rest, two = (square - 1) * rest * rest / 2, three = -x * (square - 3) * rest * rest * rest / 6;
+    const double one = -x * rest, two = (square - 1) * rest * rest / 2,
+                 three = -x * (square - 3) * rest * rest * rest / 6;
     cumulative[i] = known_cumulative[i] + known_density[i] * rest * (1 + one / 2 + two / 3 + three / 4);
     density[i] = known_density[i] * (1 + one + two + three);
   }

@@ -5,25 +5,27 @@
 namespace baytree::bart {
 namespace {
 
-/// Moves the rows that are in leaf `first` of a split and go right to its leaf `right`, `Width` rows at a time: as wide as the registers of whom it is inlined
-/// into, since compilers take wider vectors apart badly.
+/// Moves the rows that are in leaf `first` of a split and go right to its leaf `right`, `Width` rows at a time: as wide
+/// as the registers of whom it is inlined into, since compilers take wider vectors apart badly.
 template <std::size_t Width>
-[[gnu::always_inline]] inline void move_right(const StoredSplit& split, std::span<const CodeRange> ranges, const std::uint8_t* codes, std::size_t rows,
-                                              std::uint8_t* leaf) {
+[[gnu::always_inline]] inline void move_right(const StoredSplit& split, std::span<const CodeRange> ranges,
+                                              const std::uint8_t* codes, std::size_t rows, std::uint8_t* leaf) {
   using Bytes [[gnu::vector_size(Width)]] = std::uint8_t;
   const auto step = static_cast<std::uint8_t>(split.right - split.first);
   for (std::size_t row = 0; row < rows; row += Width) {
     Bytes code, at, right = {};
     std::memcpy(&code, codes + row, Width);
     std::memcpy(&at, leaf + row, Width);
-    for (const CodeRange& range : ranges) right |= (Bytes)(code - static_cast<std::uint8_t>(range.low) <= static_cast<std::uint8_t>(range.span));
+    for (const CodeRange& range : ranges)
+      right |= (Bytes)(code - static_cast<std::uint8_t>(range.low) <= static_cast<std::uint8_t>(range.span));
     at += right & (Bytes)(at == split.first) & step;
     std::memcpy(leaf + row, &at, Width);
   }
 }
 
 template <std::size_t Width>
-[[gnu::always_inline]] inline void find_leaves(const StoredTrees& trees, std::size_t tree, const CodeBlock& block, Lane<std::uint8_t>& leaf) {
+[[gnu::always_inline]] inline void find_leaves(const StoredTrees& trees, std::size_t tree, const CodeBlock& block,
+                                               Lane<std::uint8_t>& leaf) {
   const std::size_t rows = block.padded_rows();
   std::memset(leaf.data(), 0, rows);
   for (const StoredSplit& split : trees.splits(tree)) {
@@ -45,17 +47,20 @@ void find_leaves_plain(const StoredTrees& trees, std::size_t tree, const CodeBlo
   find_leaves<16>(trees, tree, block, leaf);
 }
 
-void add_values_plain(std::span<const float> values, const Lane<std::uint8_t>& leaf, std::size_t rows, Lane<float>& sum) {
+void add_values_plain(std::span<const float> values, const Lane<std::uint8_t>& leaf, std::size_t rows,
+                      Lane<float>& sum) {
   for (std::size_t row = 0; row < rows; ++row) sum[row] += values[leaf[row]];
 }
 
 #if defined(__x86_64__)
 
-BAYTREE_AVX2 void find_leaves_avx2(const StoredTrees& trees, std::size_t tree, const CodeBlock& block, Lane<std::uint8_t>& leaf) {
+BAYTREE_AVX2 void find_leaves_avx2(const StoredTrees& trees, std::size_t tree, const CodeBlock& block,
+                                   Lane<std::uint8_t>& leaf) {
   find_leaves<32>(trees, tree, block, leaf);
 }
 
-BAYTREE_AVX2 void add_values_avx2(std::span<const float> values, const Lane<std::uint8_t>& leaf, std::size_t rows, Lane<float>& sum) {
+BAYTREE_AVX2 void add_values_avx2(std::span<const float> values, const Lane<std::uint8_t>& leaf, std::size_t rows,
+                                  Lane<float>& sum) {
   const bool few = values.size() <= 8;
   alignas(32) float padded[8] = {};
   if (few) std::memcpy(padded, values.data(), values.size_bytes());
@@ -67,13 +72,16 @@ BAYTREE_AVX2 void add_values_avx2(std::span<const float> values, const Lane<std:
   }
 }
 
-BAYTREE_AVX512 void find_leaves_avx512(const StoredTrees& trees, std::size_t tree, const CodeBlock& block, Lane<std::uint8_t>& leaf) {
+BAYTREE_AVX512 void find_leaves_avx512(const StoredTrees& trees, std::size_t tree, const CodeBlock& block,
+                                       Lane<std::uint8_t>& leaf) {
   find_leaves<64>(trees, tree, block, leaf);
 }
 
-BAYTREE_AVX512 void add_values_avx512(std::span<const float> values, const Lane<std::uint8_t>& leaf, std::size_t rows, Lane<float>& sum) {
+BAYTREE_AVX512 void add_values_avx512(std::span<const float> values, const Lane<std::uint8_t>& leaf, std::size_t rows,
+                                      Lane<float>& sum) {
   const bool few = values.size() <= 16;
-  const __m512 table = few ? _mm512_maskz_loadu_ps(static_cast<__mmask16>((1u << values.size()) - 1), values.data()) : _mm512_setzero_ps();
+  const __m512 table = few ? _mm512_maskz_loadu_ps(static_cast<__mmask16>((1u << values.size()) - 1), values.data())
+                           : _mm512_setzero_ps();
   for (std::size_t row = 0; row < rows; row += 16) {
     const __m512i at = _mm512_cvtepu8_epi32(_mm_load_si128(reinterpret_cast<const __m128i*>(leaf.data() + row)));
     const __m512 value = few ? _mm512_permutexvar_ps(at, table) : _mm512_i32gather_ps(at, values.data(), 4);

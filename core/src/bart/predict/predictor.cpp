@@ -58,26 +58,31 @@ class SoftTrees {
 
 void Predictor::check(const StoredDraws& draws, std::span<const std::uint32_t> codes, std::size_t rows) const {
   trees_.check(draws);
-  if (trees_.columns() == 0 ? !codes.empty() : codes.size() % trees_.columns() != 0 || codes.size() / trees_.columns() != rows)
-    throw InputError("predict: " + std::to_string(codes.size()) + " codes for " + std::to_string(rows) + " rows of " + std::to_string(trees_.columns()) +
-                     " columns");
+  if (trees_.columns() == 0 ? !codes.empty()
+                            : codes.size() % trees_.columns() != 0 || codes.size() / trees_.columns() != rows)
+    throw InputError("predict: " + std::to_string(codes.size()) + " codes for " + std::to_string(rows) + " rows of " +
+                     std::to_string(trees_.columns()) + " columns");
 }
 
 template <class Take>
-void Predictor::add_up(const StoredDraws& draws, std::span<const std::uint32_t> codes, std::size_t rows, Take take) const {
+void Predictor::add_up(const StoredDraws& draws, std::span<const std::uint32_t> codes, std::size_t rows,
+                       Take take) const {
   const auto with = [&](auto adder) {
-    for_each_sum(trees_, draws, codes, rows, adder, [&](const CodeBlock& block, std::size_t number) { take(adder.sum(), block, number); });
+    for_each_sum(trees_, draws, codes, rows, adder,
+                 [&](const CodeBlock& block, std::size_t number) { take(adder.sum(), block, number); });
   };
   draws.soft() ? with(SoftTrees(trees_, soft_kernel_)) : with(HardTrees(trees_, kernel_, draws));
 }
 
-void Predictor::sums(const StoredDraws& draws, std::span<const std::uint32_t> codes, std::size_t rows, std::span<float> out) const {
+void Predictor::sums(const StoredDraws& draws, std::span<const std::uint32_t> codes, std::size_t rows,
+                     std::span<float> out) const {
   add_up(draws, codes, rows, [&](const Lane<float>& sum, const CodeBlock& block, std::size_t number) {
     std::copy_n(sum.data(), block.rows(), out.data() + number * rows + block.first());
   });
 }
 
-void Predictor::mean(const StoredDraws& draws, std::span<const std::uint32_t> codes, std::size_t rows, std::span<double> out) const {
+void Predictor::mean(const StoredDraws& draws, std::span<const std::uint32_t> codes, std::size_t rows,
+                     std::span<double> out) const {
   if (draws.draws() == 0) throw InputError("predict: no draws to average");
   std::fill(out.begin(), out.end(), 0.0);
   add_up(draws, codes, rows, [&](const Lane<float>& sum, const CodeBlock& block, std::size_t number) {

@@ -15,7 +15,8 @@ struct Point {
   double place, weight;
 };
 
-/// Gauss and Legendre's rule on [0, 1], exact for polynomials of degree below 2n: the zeros of Legendre's polynomial by Newton's method.
+/// Gauss and Legendre's rule on [0, 1], exact for polynomials of degree below 2n: the zeros of Legendre's polynomial by
+/// Newton's method.
 std::vector<Point> legendre_rule(std::size_t n) {
   std::vector<Point> rule;
   const auto size = static_cast<double>(n);
@@ -39,7 +40,12 @@ std::vector<Point> legendre_rule(std::size_t n) {
 class Games {
  public:
   Games(const StoredTrees& trees, const SoftKernel& kernel)
-      : trees_(trees), kernel_(kernel), total_(trees.asked().size()), player_(trees.asked().size(), none), share_(most_leaves), rules_(1) {}
+      : trees_(trees),
+        kernel_(kernel),
+        total_(trees.asked().size()),
+        player_(trees.asked().size(), none),
+        share_(most_leaves),
+        rules_(1) {}
 
   /// The Shapley values of a column among those asked about.
   const Lane<double>& total(std::size_t column) const { return total_[column]; }
@@ -49,7 +55,8 @@ class Games {
   }
   void add(const CodeBlock& block, std::size_t, std::size_t tree, const float* values, const float* bandwidths) {
     const std::span<const StoredSplit> splits = trees_.splits(tree);
-    for (std::size_t i = 0; i < splits.size(); ++i) kernel_.find_shares(trees_, splits[i], block, bandwidths == nullptr ? nullptr : bandwidths + i, share_[i]);
+    for (std::size_t i = 0; i < splits.size(); ++i)
+      kernel_.find_shares(trees_, splits[i], block, bandwidths == nullptr ? nullptr : bandwidths + i, share_[i]);
     for (std::size_t leaf = 0; leaf < trees_.leaves(tree); ++leaf) {
       find_players(tree, leaf);
       for (const Point& point : rule(players_.size())) add_point(point, values[leaf]);
@@ -84,7 +91,8 @@ class Games {
       players_[place].unknown *= right ? right_rows : 1 - right_rows;
       const float* share = share_[i].data();
       double* known = known_[place].data();
-      for (std::size_t row = 0; row < rows_; ++row) known[row] *= static_cast<double>(right ? share[row] : 1.0f - share[row]);
+      for (std::size_t row = 0; row < rows_; ++row)
+        known[row] *= static_cast<double>(right ? share[row] : 1.0f - share[row]);
     }
   }
 
@@ -94,7 +102,8 @@ class Games {
     return rules_[points];
   }
 
-  /// Adds one term of the integral: for each player the product of all others' factors, by products from the front and from the back.
+  /// Adds one term of the integral: for each player the product of all others' factors, by products from the front and
+  /// from the back.
   void add_point(const Point& point, double value) {
     Lane<double> product;
     std::fill_n(product.data(), rows_, point.weight * value);
@@ -141,8 +150,8 @@ double expectation(const StoredTrees& trees, std::size_t tree, const float* valu
 
 }  // namespace
 
-void shapley_values(const Predictor& predictor, const StoredDraws& draws, std::span<const std::uint32_t> codes, std::size_t rows, std::span<double> values,
-                    std::span<double> expected) {
+void shapley_values(const Predictor& predictor, const StoredDraws& draws, std::span<const std::uint32_t> codes,
+                    std::size_t rows, std::span<double> values, std::span<double> expected) {
   const StoredTrees& trees = predictor.trees();
   const SoftKernel kernel = soft_kernel(predictor.simd());
   std::fill(expected.begin(), expected.end(), 0.0);

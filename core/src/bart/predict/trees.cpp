@@ -13,7 +13,9 @@ void add_ranges(const Column& column, const Rule& rule, bool missing_left, std::
   const auto add = [&](std::uint32_t low, std::uint32_t last) { ranges.push_back({low, last - low}); };
   const std::uint32_t missing = column.missing_code();
   if (!column.categorical) return add(rule.cut + 1, missing_left ? missing - 1 : missing);
-  const auto goes_right = [&](std::uint32_t code) { return code == missing ? !missing_left : (rule.subset >> code & 1) == 0; };
+  const auto goes_right = [&](std::uint32_t code) {
+    return code == missing ? !missing_left : (rule.subset >> code & 1) == 0;
+  };
   for (std::uint32_t code = 0; code <= missing; ++code) {
     if (!goes_right(code)) continue;
     const std::uint32_t low = code;
@@ -29,8 +31,8 @@ StoredTrees::StoredTrees(const ForestView& forest, std::span<const Column> colum
   for (std::size_t tree = 0; tree < forest.begin.size(); ++tree) {
     const Nodes nodes = unpack_tree(forest, tree, columns);
     if (nodes.size() / 2 + 1 > most_leaves)
-      throw InputError("tree " + std::to_string(tree) + ": " + std::to_string(nodes.size() / 2 + 1) + " leaves; a tree of a sum has at most " +
-                       std::to_string(most_leaves));
+      throw InputError("tree " + std::to_string(tree) + ": " + std::to_string(nodes.size() / 2 + 1) +
+                       " leaves; a tree of a sum has at most " + std::to_string(most_leaves));
     add_tree(nodes, columns, place);
   }
 }
@@ -46,7 +48,8 @@ void StoredTrees::add_tree(const Nodes& nodes, std::span<const Column> columns, 
     const Rule& rule = nodes[i].rule;
     const Column& column = columns[rule.feature];
     if (place[rule.feature] == 0) {
-      asked_.push_back({rule.feature, column.missing_code(), column.categorical, column.missing_code() > std::numeric_limits<std::uint8_t>::max()});
+      asked_.push_back({rule.feature, column.missing_code(), column.categorical,
+                        column.missing_code() > std::numeric_limits<std::uint8_t>::max()});
       place[rule.feature] = static_cast<std::uint32_t>(asked_.size());
     }
     const std::size_t left = left_child(i), right = right_child(nodes, i), range = ranges_.size();
@@ -54,27 +57,32 @@ void StoredTrees::add_tree(const Nodes& nodes, std::span<const Column> columns, 
     add_ranges(column, rule, missing_goes_left(column, rule, left_rows, right_rows), ranges_);
     const double rows = static_cast<double>(left_rows) + right_rows;
     right_rows_.push_back(rows > 0 ? right_rows / rows : 0.5);
-    splits_.push_back({place[rule.feature] - 1, static_cast<std::uint32_t>(range), static_cast<std::uint8_t>(ranges_.size() - range), first,
+    splits_.push_back({place[rule.feature] - 1, static_cast<std::uint32_t>(range),
+                       static_cast<std::uint8_t>(ranges_.size() - range), first,
                        static_cast<std::uint8_t>(first + leaves(left)), static_cast<std::uint8_t>(first + leaves(i))});
   }
   begin_.push_back(splits_.size());
 }
 
 void StoredTrees::check(const StoredDraws& draws) const {
-  if (draws.trees == 0 || draws.outputs == 0 || draws.tree_index.size() % draws.trees != 0 || draws.trees % draws.outputs != 0)
-    throw InputError("sums of trees: " + std::to_string(draws.tree_index.size()) + " places are no draws of " + std::to_string(draws.trees) + " trees for " +
-                     std::to_string(draws.outputs) + " outputs");
+  if (draws.trees == 0 || draws.outputs == 0 || draws.tree_index.size() % draws.trees != 0 ||
+      draws.trees % draws.outputs != 0)
+    throw InputError("sums of trees: " + std::to_string(draws.tree_index.size()) + " places are no draws of " +
+                     std::to_string(draws.trees) + " trees for " + std::to_string(draws.outputs) + " outputs");
   std::size_t values = 0;
   for (const std::int32_t tree : draws.tree_index) {
     if (tree < 0 || static_cast<std::size_t>(tree) >= size())
-      throw InputError("sums of trees: there is no tree " + std::to_string(tree) + ", " + std::to_string(size()) + " are stored");
+      throw InputError("sums of trees: there is no tree " + std::to_string(tree) + ", " + std::to_string(size()) +
+                       " are stored");
     values += leaves(tree);
   }
   if (draws.values.size() != values)
-    throw InputError("sums of trees: " + std::to_string(draws.values.size()) + " leaf values for " + std::to_string(values) + " leaves");
+    throw InputError("sums of trees: " + std::to_string(draws.values.size()) + " leaf values for " +
+                     std::to_string(values) + " leaves");
   const std::size_t splits = values - draws.tree_index.size();
   if (draws.soft() && draws.bandwidths.size() != splits)
-    throw InputError("sums of trees: " + std::to_string(draws.bandwidths.size()) + " bandwidths for " + std::to_string(splits) + " splits");
+    throw InputError("sums of trees: " + std::to_string(draws.bandwidths.size()) + " bandwidths for " +
+                     std::to_string(splits) + " splits");
   for (const float bandwidth : draws.bandwidths)
     if (!(bandwidth >= 0 && bandwidth <= std::numeric_limits<float>::max()))
       throw InputError("sums of trees: bandwidth " + std::to_string(bandwidth) + " is not a number of 0 or more");

@@ -10,7 +10,8 @@ namespace {
 
 /// Adds to the residuals of every leaf's rows, or takes from them, its value. The tree must have been read.
 template <class Change>
-void change_rows(const Derivation<TargetLeaf>& derivation, std::span<const float> values, std::span<float> residual, Change change) {
+void change_rows(const Derivation<TargetLeaf>& derivation, std::span<const float> values, std::span<float> residual,
+                 Change change) {
   std::size_t leaf = 0;
   for (const DerivedTree::Entry& entry : derivation.tree.entries()) {
     if (!entry.is_leaf) continue;
@@ -19,14 +20,18 @@ void change_rows(const Derivation<TargetLeaf>& derivation, std::span<const float
   }
 }
 
-[[noreturn]] void refuse() { throw InputError("a program derives these trees: they go by their proofs, and by its own weights of columns"); }
+[[noreturn]] void refuse() {
+  throw InputError("a program derives these trees: they go by their proofs, and by its own weights of columns");
+}
 
 }  // namespace
 
-ProgramSum::ProgramSum(const Design& design, const TreeProgram& program, std::size_t trees, const Leaf& leaf, std::vector<MoveShare> moves, Stream& stream)
+ProgramSum::ProgramSum(const Design& design, const TreeProgram& program, std::size_t trees, const Leaf& leaf,
+                       std::vector<MoveShare> moves, Stream& stream)
     : TreeSum(std::move(moves)), leaf_(design.rows, leaf), trees_(trees) {
   if (trees < 1) throw InputError("trees must be 1 or more");
-  if (this->moves().size() != 1 || this->moves()[0].move != Move::subtree) throw InputError("moves: the trees of a program are redrawn by subtree alone");
+  if (this->moves().size() != 1 || this->moves()[0].move != Move::subtree)
+    throw InputError("moves: the trees of a program are redrawn by subtree alone");
   for (Tree& tree : trees_) {
     tree.derivation = std::make_unique<Derived>(design, program, leaf_, 1.0, most_leaves);
     tree.derivation->stream = &stream;
@@ -71,10 +76,12 @@ void ProgramSum::draw_values(Tree& tree, Stream& stream) const {
   tree.values.clear();
   if (!derivation.values) {
     for (const DerivedTree::Entry& entry : derivation.tree.entries())
-      if (entry.is_leaf) tree.values.push_back(static_cast<float>(leaf_.draw_value(derivation.table.rows(entry.node), stream)));
+      if (entry.is_leaf)
+        tree.values.push_back(static_cast<float>(leaf_.draw_value(derivation.table.rows(entry.node), stream)));
     return;
   }
-  // A value given the others is normal, restricted to the cone: what lies outside it is drawn again a few times, and else the value stays.
+  // A value given the others is normal, restricted to the cone: what lies outside it is drawn again a few times, and
+  // else the value stays.
   constexpr int tries = 10;
   for (std::size_t leaf = 0; leaf < derivation.leaves.size(); ++leaf)
     for (int i = 0; i < tries && !derivation.refresh_value(leaf); ++i) {
@@ -82,7 +89,8 @@ void ProgramSum::draw_values(Tree& tree, Stream& stream) const {
   for (const double value : derivation.values->values()) tree.values.push_back(static_cast<float>(value));
 }
 
-void ProgramSum::restore(std::size_t t, const std::vector<slp::Event>& choices, const Nodes& pattern, std::vector<float> values, std::span<float> residual) {
+void ProgramSum::restore(std::size_t t, const std::vector<slp::Event>& choices, const Nodes& pattern,
+                         std::vector<float> values, std::span<float> residual) {
   Tree& tree = trees_[t];
   Derived& derivation = *tree.derivation;
   derivation.tree.read();
@@ -101,6 +109,8 @@ void ProgramSum::restore(std::size_t t, const std::vector<slp::Event>& choices, 
 
 void ProgramSum::restore(std::size_t, const Nodes&, std::vector<float>, std::span<float>) { refuse(); }
 void ProgramSum::set_log_weights(std::vector<double>) { refuse(); }
-void ProgramSum::for_each_split(std::size_t, const std::function<void(const Node&, const std::vector<bool>&)>&) { refuse(); }
+void ProgramSum::for_each_split(std::size_t, const std::function<void(const Node&, const std::vector<bool>&)>&) {
+  refuse();
+}
 
 }  // namespace baytree::bart

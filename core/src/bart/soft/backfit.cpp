@@ -26,7 +26,8 @@ GrowTree bounded(GrowTree prior) {
 
 }  // namespace
 
-SoftBackfit::SoftBackfit(const Design& design, const Prior& prior, double leaf_sd, std::vector<MoveShare> moves, double grid)
+SoftBackfit::SoftBackfit(const Design& design, const Prior& prior, double leaf_sd, std::vector<MoveShare> moves,
+                         double grid)
     : TreeSum(std::move(moves)),
       grower_(design, bounded(prior.tree)),
       leaf_sd_(leaf_sd),
@@ -38,9 +39,11 @@ SoftBackfit::SoftBackfit(const Design& design, const Prior& prior, double leaf_s
       basis_(design) {
   if (!prior.tree.by_column) throw InputError("a sum of trees chooses a rule's column first");
   if (prior.trees < 1) throw InputError("trees must be 1 or more");
-  if (!(bandwidth_ > 0.0 && bandwidth_ < infinity)) throw InputError("the mean bandwidth of soft rules must be positive and finite");
+  if (!(bandwidth_ > 0.0 && bandwidth_ < infinity))
+    throw InputError("the mean bandwidth of soft rules must be positive and finite");
   const auto& signs = prior.tree.knowledge.monotone;
-  if (std::any_of(signs.begin(), signs.end(), [](int sign) { return sign != 0; })) throw InputError("monotone: trees with soft rules cannot be held to a sign");
+  if (std::any_of(signs.begin(), signs.end(), [](int sign) { return sign != 0; }))
+    throw InputError("monotone: trees with soft rules cannot be held to a sign");
   clear(trees_[0]);
   std::fill(trees_.begin() + 1, trees_.end(), trees_[0]);
   candidate_.rows.resize(design.rows);
@@ -99,9 +102,11 @@ bool SoftBackfit::propose_tree(SoftTree& tree, const MoveShare& share, Stream& s
   MoveContext context{tree, grower_, stream, candidate_};
   const LogRatio log_ratio = share.move == Move::change ? change_rule(context) : birth_or_death(context);
   if (!log_ratio) return false;
-  // Rules that were drawn anew come with a bandwidth from its prior, which cancels from the ratio; those that stay have theirs.
+  // Rules that were drawn anew come with a bandwidth from its prior, which cancels from the ratio; those that stay have
+  // theirs.
   for (Node& node : candidate_.nodes)
-    if (!node.is_leaf() && node.rule.bandwidth == 0.0f && is_soft(node.rule)) node.rule.bandwidth = static_cast<float>(draw_bandwidth(stream));
+    if (!node.is_leaf() && node.rule.bandwidth == 0.0f && is_soft(node.rule))
+      node.rule.bandwidth = static_cast<float>(draw_bandwidth(stream));
   if (!grower_.fits(tree.nodes.size() - tree.nodes[candidate_.at].size + candidate_.nodes.size())) return false;
   if (!accepts(tree.nodes, candidate_.at, candidate_.nodes, share.wrong ? 0.0 : *log_ratio, stream)) return false;
   splice(tree, candidate_);
@@ -117,12 +122,14 @@ bool SoftBackfit::propose_bandwidth(SoftTree& tree, std::size_t at, bool wrong, 
   const double ratio = static_cast<double>(bandwidth) / old;
   altered_.assign(below.begin(), below.end());
   altered_[0].rule.bandwidth = bandwidth;
-  if (!accepts(tree.nodes, at, altered_, (wrong ? 0.0 : std::log(ratio)) - (ratio - 1.0) * old / bandwidth_, stream)) return false;
+  if (!accepts(tree.nodes, at, altered_, (wrong ? 0.0 : std::log(ratio)) - (ratio - 1.0) * old / bandwidth_, stream))
+    return false;
   below[0].rule.bandwidth = bandwidth;
   return true;
 }
 
-bool SoftBackfit::accepts(const Nodes& nodes, std::size_t at, std::span<const Node> instead, double log_ratio, Stream& stream) {
+bool SoftBackfit::accepts(const Nodes& nodes, std::size_t at, std::span<const Node> instead, double log_ratio,
+                          Stream& stream) {
   const double log_marginal = candidate_leaves_.fit(basis_.consider(nodes, at, instead, rows_), precision_, leaf_sd_);
   const double log_acceptance = log_ratio + log_marginal - log_marginal_;
   if (!(log_acceptance >= 0.0) && !(stream.uniform() < std::exp(log_acceptance))) return false;
@@ -137,7 +144,8 @@ double SoftBackfit::draw_bandwidth(Stream& stream) const {
   return std::max(-bandwidth_ * std::log1p(-stream.uniform()), static_cast<double>(std::numeric_limits<float>::min()));
 }
 
-/// Trees that explain the same part of the response hand it over to one another only slowly while their values are drawn one tree after the other.
+/// Trees that explain the same part of the response hand it over to one another only slowly while their values are
+/// drawn one tree after the other.
 void SoftBackfit::draw_all_values(Stream& stream) {
   forest_.add(trees_, 1.0f, rounder_, rows_.residual);
   const LeafSystem& sums = forest_.sum_up(trees_, rows_);
@@ -152,13 +160,16 @@ void SoftBackfit::draw_all_values(Stream& stream) {
 
 void SoftBackfit::restore(std::size_t t, const Nodes& pattern, std::vector<float> values, std::span<float> residual) {
   const auto fits = [](float x) { return std::isfinite(x); };
-  if (values.size() != pattern.size() / 2 + 1 || !std::all_of(values.begin(), values.end(), fits)) throw InputError("tree: it has not a value for each leaf");
+  if (values.size() != pattern.size() / 2 + 1 || !std::all_of(values.begin(), values.end(), fits))
+    throw InputError("tree: it has not a value for each leaf");
   for (const Node& node : pattern)
-    if (!node.is_leaf() && (is_soft(node.rule) ? !(node.rule.bandwidth > 0.0f && fits(node.rule.bandwidth)) : node.rule.bandwidth != 0.0f))
+    if (!node.is_leaf() &&
+        (is_soft(node.rule) ? !(node.rule.bandwidth > 0.0f && fits(node.rule.bandwidth)) : node.rule.bandwidth != 0.0f))
       throw InputError("tree: the bandwidth of a soft rule must be positive and finite, that of a hard one 0");
   SoftTree tree;
   clear(tree);
-  if (!grower_.plant(tree, 0, pattern, candidate_)) throw InputError("tree: a leaf would hold fewer than min_leaf rows, or a constraint forbids a rule");
+  if (!grower_.plant(tree, 0, pattern, candidate_))
+    throw InputError("tree: a leaf would hold fewer than min_leaf rows, or a constraint forbids a rule");
   if (!grower_.fits(pattern.size())) throw InputError("tree: it has more leaves than it may");
   grower_.assess(tree, candidate_);
   splice(tree, candidate_);
@@ -178,7 +189,8 @@ void SoftBackfit::set_log_weights(std::vector<double> log_weights) {
     for (Node& node : tree.nodes) node.log_rule = unknown;
 }
 
-void SoftBackfit::for_each_split(std::size_t t, const std::function<void(const Node&, const std::vector<bool>&)>& visit) {
+void SoftBackfit::for_each_split(std::size_t t,
+                                 const std::function<void(const Node&, const std::vector<bool>&)>& visit) {
   std::vector<bool> blocked;
   for (std::size_t i = 0; i < trees_[t].nodes.size(); ++i) {
     if (trees_[t].nodes[i].is_leaf()) continue;

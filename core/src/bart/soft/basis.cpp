@@ -5,7 +5,8 @@
 
 namespace baytree::bart {
 
-SoftBasis::SoftBasis(const Design& design) : shares_(design.columns, design.rows), rows_(padded(design.rows)), weighted_(soft_block) {}
+SoftBasis::SoftBasis(const Design& design)
+    : shares_(design.columns, design.rows), rows_(padded(design.rows)), weighted_(soft_block) {}
 
 void SoftBasis::build(const Nodes& nodes) {
   if (!candidate_.empty()) shares_.forget(candidate_);
@@ -23,7 +24,8 @@ const LeafSystem& SoftBasis::sum_up(const SoftRows& rows) {
   return sums_;
 }
 
-const LeafSystem& SoftBasis::consider(const Nodes& nodes, std::size_t at, std::span<const Node> instead, const SoftRows& rows) {
+const LeafSystem& SoftBasis::consider(const Nodes& nodes, std::size_t at, std::span<const Node> instead,
+                                      const SoftRows& rows) {
   if (!candidate_.empty()) shares_.forget(candidate_);
   at_ = at;
   replaced_ = nodes[at].size;
@@ -51,7 +53,8 @@ const LeafSystem& SoftBasis::consider(const Nodes& nodes, std::size_t at, std::s
 }
 
 void SoftBasis::accept() {
-  const auto first = places_.begin() + static_cast<std::ptrdiff_t>(at_), behind = first + static_cast<std::ptrdiff_t>(replaced_);
+  const auto first = places_.begin() + static_cast<std::ptrdiff_t>(at_),
+             behind = first + static_cast<std::ptrdiff_t>(replaced_);
   shares_.forget({first, behind});
   places_.erase(first, behind);
   places_.insert(places_.begin() + static_cast<std::ptrdiff_t>(at_), candidate_.begin(), candidate_.end());
@@ -95,7 +98,8 @@ void SoftBasis::add(std::span<const float> values, float times, float rounder, f
   columns_.resize(leaves_.size());
   for (std::size_t begin = 0; begin < rows_; begin += soft_block) {
     for (std::size_t k = 0; k < leaves_.size(); ++k) columns_[k] = shares_[leaves_[k]] + begin;
-    add_fit(columns_.data(), values.data(), values.size(), std::min(soft_block, rows_ - begin), times, rounder, residual + begin);
+    add_fit(columns_.data(), values.data(), values.size(), std::min(soft_block, rows_ - begin), times, rounder,
+            residual + begin);
   }
 }
 

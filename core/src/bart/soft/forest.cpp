@@ -5,7 +5,9 @@
 namespace baytree::bart {
 
 SoftForest::SoftForest(const Design& design)
-    : rows_(design.rows), shares_(design.columns, std::min<std::size_t>(design.rows, soft_block)), weighted_(soft_block) {}
+    : rows_(design.rows),
+      shares_(design.columns, std::min<std::size_t>(design.rows, soft_block)),
+      weighted_(soft_block) {}
 
 const LeafSystem& SoftForest::sum_up(std::span<const SoftTree> trees, const SoftRows& of) {
   std::size_t n = 0;

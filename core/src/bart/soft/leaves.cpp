@@ -7,7 +7,8 @@
 namespace baytree::bart {
 namespace {
 
-/// Takes row `pivot` of the factor, times its entry in the column of each row below, from that row. Entry by entry, so wider vectors give the same bits.
+/// Takes row `pivot` of the factor, times its entry in the column of each row below, from that row. Entry by entry, so
+/// wider vectors give the same bits.
 BAYTREE_CLONES void eliminate(LeafSystem& factor, std::size_t pivot) {
   const std::size_t n = factor.leaves;
   const double* from = factor.row(pivot);

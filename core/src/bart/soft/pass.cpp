@@ -8,8 +8,8 @@ namespace baytree::bart {
 namespace {
 
 template <class Code>
-[[gnu::always_inline]] inline void divide(const Code* codes, std::size_t rows, const float* gate, const float* node, float* __restrict left,
-                                          float* __restrict right) {
+[[gnu::always_inline]] inline void divide(const Code* codes, std::size_t rows, const float* gate, const float* node,
+                                          float* __restrict left, float* __restrict right) {
   for (std::size_t i = 0; i < rows; ++i) {
     const float to_right = node[i] * gate[codes[i]];
     right[i] = to_right;
@@ -25,7 +25,8 @@ template <std::size_t Columns>
   float lanes[Columns][soft_lanes] = {};
   for (std::size_t i = 0; i < rows; i += soft_lanes)
     for (std::size_t column = 0; column < Columns; ++column)
-      for (std::size_t lane = 0; lane < soft_lanes; ++lane) lanes[column][lane] += x[i + lane] * columns[column][i + lane];
+      for (std::size_t lane = 0; lane < soft_lanes; ++lane)
+        lanes[column][lane] += x[i + lane] * columns[column][i + lane];
   for (std::size_t column = 0; column < Columns; ++column) {
     double parts[soft_lanes];
     for (std::size_t lane = 0; lane < soft_lanes; ++lane) parts[lane] = static_cast<double>(lanes[column][lane]);
@@ -38,15 +39,18 @@ template <std::size_t Columns>
 }  // namespace
 
 template <>
-BAYTREE_CLONES void divide_shares(const std::uint8_t* codes, std::size_t rows, const float* gate, const float* node, float* left, float* right) {
+BAYTREE_CLONES void divide_shares(const std::uint8_t* codes, std::size_t rows, const float* gate, const float* node,
+                                  float* left, float* right) {
   divide(codes, rows, gate, node, left, right);
 }
 template <>
-BAYTREE_CLONES void divide_shares(const std::uint16_t* codes, std::size_t rows, const float* gate, const float* node, float* left, float* right) {
+BAYTREE_CLONES void divide_shares(const std::uint16_t* codes, std::size_t rows, const float* gate, const float* node,
+                                  float* left, float* right) {
   divide(codes, rows, gate, node, left, right);
 }
 
-BAYTREE_CLONES void add_dots(const float* x, const float* const* columns, std::size_t n, std::size_t rows, double* sums) {
+BAYTREE_CLONES void add_dots(const float* x, const float* const* columns, std::size_t n, std::size_t rows,
+                             double* sums) {
   std::size_t column = 0;
   for (; column + 4 <= n; column += 4) dots<4>(x, columns + column, rows, sums + column);
   for (; column < n; ++column) dots<1>(x, columns + column, rows, sums + column);
@@ -56,8 +60,8 @@ BAYTREE_CLONES void multiply(const float* x, const float* y, std::size_t rows, f
   for (std::size_t i = 0; i < rows; ++i) product[i] = x[i] * y[i];
 }
 
-BAYTREE_CLONES void add_fit(const float* const* shares, const float* values, std::size_t leaves, std::size_t rows, float times, float rounder,
-                            float* residual) {
+BAYTREE_CLONES void add_fit(const float* const* shares, const float* values, std::size_t leaves, std::size_t rows,
+                            float times, float rounder, float* residual) {
   float fit[soft_block];
   std::fill_n(fit, rows, 0.0f);
   for (std::size_t leaf = 0; leaf < leaves; ++leaf)

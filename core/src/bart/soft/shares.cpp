@@ -7,7 +7,8 @@
 
 namespace baytree::bart {
 
-SoftShares::SoftShares(std::span<const Column> columns, std::size_t rows) : columns_(columns), stride_(padded(rows)), shares_(stride_) {
+SoftShares::SoftShares(std::span<const Column> columns, std::size_t rows)
+    : columns_(columns), stride_(padded(rows)), shares_(stride_) {
   std::uint32_t codes = 0;
   for (const Column& column : columns) codes = std::max(codes, column.observed + 1);
   gate_.resize(codes);
@@ -18,7 +19,8 @@ void SoftShares::look_at(std::size_t begin, std::size_t rows) {
   begin_ = begin;
   rows_ = rows;
   std::fill_n(shares_.begin(), rows, 1.0f);
-  std::fill(shares_.begin() + static_cast<std::ptrdiff_t>(rows), shares_.begin() + static_cast<std::ptrdiff_t>(stride_), 0.0f);
+  std::fill(shares_.begin() + static_cast<std::ptrdiff_t>(rows), shares_.begin() + static_cast<std::ptrdiff_t>(stride_),
+            0.0f);
 }
 
 SoftShares::Place SoftShares::take() {
@@ -44,7 +46,8 @@ void SoftShares::grow(std::span<const Node> nodes, Place top, std::vector<Place>
     fill_gate(column, rule, missing_goes_left(column, rule, nodes[left].rows(), nodes[right].rows()), gate_);
     float* shares = shares_.data();
     with_codes(column, [&](const auto* codes) {
-      divide_shares(codes + begin_, rows_, gate_.data(), shares + places[i] * stride_, shares + places[left] * stride_, shares + places[right] * stride_);
+      divide_shares(codes + begin_, rows_, gate_.data(), shares + places[i] * stride_, shares + places[left] * stride_,
+                    shares + places[right] * stride_);
     });
   }
 }

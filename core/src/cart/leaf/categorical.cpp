@@ -9,12 +9,15 @@
 
 namespace baytree::cart {
 
-CategoricalLeaf::CategoricalLeaf(std::span<const std::int32_t> response, std::span<const double> weight, std::uint32_t classes, double concentration)
+CategoricalLeaf::CategoricalLeaf(std::span<const std::int32_t> response, std::span<const double> weight,
+                                 std::uint32_t classes, double concentration)
     : response_(response), weight_(weight), classes_(classes), concentration_(concentration) {
-  if (!(concentration > 0.0) || concentration == infinity) throw InputError("concentration must be positive and finite");
+  if (!(concentration > 0.0) || concentration == infinity)
+    throw InputError("concentration must be positive and finite");
   if (!weight.empty() && weight.size() != response.size()) throw InputError("one weight a row is needed");
   for (const std::int32_t k : response)
-    if (k < 0 || static_cast<std::uint32_t>(k) >= classes) throw InputError("class code " + std::to_string(k) + " is out of range");
+    if (k < 0 || static_cast<std::uint32_t>(k) >= classes)
+      throw InputError("class code " + std::to_string(k) + " is out of range");
   if (!weight.empty()) return;
   const double total = classes * concentration, log_a = log_gamma(concentration), log_total = log_gamma(total);
   log_class_.resize(response.size() + 1);
@@ -57,7 +60,8 @@ double CategoricalLeaf::log_marginal(std::span<const Row> rows, Buffer& counts) 
 
 void CategoricalLeaf::require_values() const {
   if (classes_ != 2)
-    throw InputError("monotone: the response has " + std::to_string(classes_) + " classes; a probability can rise with a column where there are two");
+    throw InputError("monotone: the response has " + std::to_string(classes_) +
+                     " classes; a probability can rise with a column where there are two");
 }
 
 double CategoricalLeaf::draw_value(std::span<const Row> rows, Stream& stream) const {

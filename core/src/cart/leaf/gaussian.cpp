@@ -25,8 +25,8 @@ GaussianLeaf::GaussianLeaf(std::span<const double> response, std::span<const dou
 
 double GaussianLeaf::log_constant(double total_weight) const {
   const auto& [mean, kappa, nu, scale] = prior_;
-  return -0.5 * total_weight * std::log(std::numbers::pi) + 0.5 * std::log(kappa / (kappa + total_weight)) + log_gamma(0.5 * (nu + total_weight)) -
-         log_gamma(0.5 * nu) + 0.5 * nu * std::log(nu * scale);
+  return -0.5 * total_weight * std::log(std::numbers::pi) + 0.5 * std::log(kappa / (kappa + total_weight)) +
+         log_gamma(0.5 * (nu + total_weight)) - log_gamma(0.5 * nu) + 0.5 * nu * std::log(nu * scale);
 }
 
 void GaussianLeaf::statistics(std::span<const Row> rows, double* out) const {
@@ -68,7 +68,8 @@ double GaussianLeaf::draw_value(std::span<const Row> rows, Stream& stream) const
   statistics(rows, statistic);
   const auto [total, sum, squares] = statistic;
   const double kappa = prior_.kappa + total, nu = prior_.nu + total;
-  const double value = prior_.mean + sum / kappa + std::sqrt(spread(total, sum, squares) / (nu * kappa)) * stream.student(nu);
+  const double value =
+      prior_.mean + sum / kappa + std::sqrt(spread(total, sum, squares) / (nu * kappa)) * stream.student(nu);
   // With very few degrees of freedom t leaves the range of numbers.
   return std::clamp(value, -std::numeric_limits<double>::max(), std::numeric_limits<double>::max());
 }

@@ -17,7 +17,8 @@ struct Places {
 bool can_give_birth(const Node& node) { return node.is_leaf() && node.splittable; }
 bool can_die(std::size_t size) { return size == 3; }
 
-/// Counts the places of the tree with the replacement in, or of the tree itself: one code for the forward and the reverse move.
+/// Counts the places of the tree with the replacement in, or of the tree itself: one code for the forward and the
+/// reverse move.
 Places count_places(const Nodes& nodes, const Replacement* replacement) {
   Places places;
   const auto count = [&](const Node& node, std::size_t size) {
@@ -38,7 +39,8 @@ Places count_places(const Nodes& nodes, const Replacement* replacement) {
   return places;
 }
 
-/// log of the prior with the node split over the prior with it a leaf, but for the rule, which the proposal draws from the prior.
+/// log of the prior with the node split over the prior with it a leaf, but for the rule, which the proposal draws from
+/// the prior.
 double log_split_odds(Grower& grower, const Node& node, const Node& left, const Node& right) {
   return std::log(grower.split_probability(node.depth)) + grower.log_leaf_prior(left.depth, left.splittable) +
          grower.log_leaf_prior(right.depth, right.splittable) - grower.log_leaf_prior(node.depth, true);
@@ -62,9 +64,11 @@ LogRatio birth_or_death(MoveContext& move) {
     const std::size_t at = nth_node(nodes, move.stream.below(places.births), can_give_birth);
     move.grower.sprout(move.tree, at, move.stream, candidate);
     const Places after = count_places(nodes, &candidate);
-    return log_split_odds(move.grower, candidate.nodes[0], candidate.nodes[1], candidate.nodes[2]) + after.log_death() - places.log_birth();
+    return log_split_odds(move.grower, candidate.nodes[0], candidate.nodes[1], candidate.nodes[2]) + after.log_death() -
+           places.log_birth();
   }
-  const std::size_t at = nth_node(nodes, move.stream.below(places.deaths), [](const Node& node) { return can_die(node.size); });
+  const std::size_t at =
+      nth_node(nodes, move.stream.below(places.deaths), [](const Node& node) { return can_die(node.size); });
   Node leaf{.begin = nodes[at].begin, .end = nodes[at].end, .depth = nodes[at].depth};
   move.grower.plant(move.tree, at, {&leaf, 1}, candidate);
   move.grower.assess(move.tree, candidate);

@@ -8,11 +8,13 @@
 
 namespace baytree {
 
-Mixture::Mixture(std::vector<Component> parts) : components(std::move(parts)), turns(components.size()), accepted(components.size()) {
+Mixture::Mixture(std::vector<Component> parts)
+    : components(std::move(parts)), turns(components.size()), accepted(components.size()) {
   if (components.empty()) throw InputError("a chain needs at least one proposal");
   double total = 0.0;
   for (const Component& component : components) {
-    if (!(component.weight > 0.0 && component.weight < infinity)) throw InputError("the weight of a proposal must be positive and finite");
+    if (!(component.weight > 0.0 && component.weight < infinity))
+      throw InputError("the weight of a proposal must be positive and finite");
     cumulative_.push_back(total += component.weight);
   }
 }

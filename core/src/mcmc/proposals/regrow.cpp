@@ -22,7 +22,8 @@ LogRatio regrow_at(MoveContext& move, std::size_t k) {
 }
 
 double log_points_ratio(MoveContext& move, std::size_t points) {
-  const std::size_t proposed = points - count_points(subtree(move.tree, move.replacement.at)) + count_points(move.replacement.nodes);
+  const std::size_t proposed =
+      points - count_points(subtree(move.tree, move.replacement.at)) + count_points(move.replacement.nodes);
   return std::log(static_cast<double>(points) / static_cast<double>(proposed));
 }
 

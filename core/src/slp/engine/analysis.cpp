@@ -12,7 +12,8 @@ namespace {
 /// What is known of a variable at a point of a clause.
 enum class State : std::uint8_t { fresh, ground, any };
 
-/// How a predicate uses an argument, over all its calls: it is given a ground term, an unbound variable, or sometimes something else.
+/// How a predicate uses an argument, over all its calls: it is given a ground term, an unbound variable, or sometimes
+/// something else.
 enum class Mode : std::uint8_t { uncalled, in, out, mixed };
 
 struct Argument {
@@ -33,18 +34,25 @@ struct Source {
   int arguments[3];
 };
 constexpr Source sources[] = {
-    {"msort", 2, {0, -1, -1}},          {"sum_list", 2, {0, -1, -1}},   {"max_list", 2, {0, -1, -1}},  {"min_list", 2, {0, -1, -1}},
-    {"length", 2, {0, -1, -1}},         {"member", 2, {1, -1, -1}},     {"nth0", 3, {1, -1, -1}},      {"nth1", 3, {1, -1, -1}},
-    {"functor", 3, {0, -1, -1}},        {"arg", 3, {1, -1, -1}},        {"between", 3, {0, 1, -1}},    {"uniform", 2, {0, -1, -1}},
-    {"choose", 2, {0, -1, -1}},         {"random", 1, {-1, -1, -1}},    {"root", 1, {-1, -1, -1}},     {"node_size", 2, {0, -1, -1}},
-    {"depth", 2, {0, -1, -1}},          {"min_leaf", 1, {-1, -1, -1}},  {"feature", 1, {-1, -1, -1}},  {"type", 2, {-1, -1, -1}},
-    {"region", 3, {0, 1, -1}},          {"admissible", 3, {0, -1, -1}}, {"split_node", 4, {0, 1, -1}}, {"split", 5, {0, -1, -1}},
+    {"msort", 2, {0, -1, -1}},          {"sum_list", 2, {0, -1, -1}},
+    {"max_list", 2, {0, -1, -1}},       {"min_list", 2, {0, -1, -1}},
+    {"length", 2, {0, -1, -1}},         {"member", 2, {1, -1, -1}},
+    {"nth0", 3, {1, -1, -1}},           {"nth1", 3, {1, -1, -1}},
+    {"functor", 3, {0, -1, -1}},        {"arg", 3, {1, -1, -1}},
+    {"between", 3, {0, 1, -1}},         {"uniform", 2, {0, -1, -1}},
+    {"choose", 2, {0, -1, -1}},         {"random", 1, {-1, -1, -1}},
+    {"root", 1, {-1, -1, -1}},          {"node_size", 2, {0, -1, -1}},
+    {"depth", 2, {0, -1, -1}},          {"min_leaf", 1, {-1, -1, -1}},
+    {"feature", 1, {-1, -1, -1}},       {"type", 2, {-1, -1, -1}},
+    {"region", 3, {0, 1, -1}},          {"admissible", 3, {0, -1, -1}},
+    {"split_node", 4, {0, 1, -1}},      {"split", 5, {0, -1, -1}},
     {"choose_feature", 2, {0, -1, -1}},
 };
 
 class Analyser {
  public:
-  explicit Analyser(const Reading& reading) : program_(reading.program), terms_(reading.program.source.terms), lines_(reading.program_lines) {
+  explicit Analyser(const Reading& reading)
+      : program_(reading.program), terms_(reading.program.source.terms), lines_(reading.program_lines) {
     for (const auto& [indicator, predicate] : program_.predicates) info_[indicator].arguments.resize(indicator.second);
     goal_ = Indicator{0, 0};
     for (const auto& [indicator, predicate] : program_.predicates)
@@ -64,7 +72,8 @@ class Analyser {
     for (const auto& [indicator, predicate] : program_.predicates)
       if (is_reached(indicator))
         for (const std::size_t clause : predicate.clauses) walk_clause(indicator, program_.clauses[clause]);
-    std::sort(out_.random_goals.begin(), out_.random_goals.end(), [](const RandomGoal& a, const RandomGoal& b) { return a.place < b.place; });
+    std::sort(out_.random_goals.begin(), out_.random_goals.end(),
+              [](const RandomGoal& a, const RandomGoal& b) { return a.place < b.place; });
     find_failure();
     return std::move(out_);
   }
@@ -77,7 +86,8 @@ class Analyser {
   bool is_defined(TermId goal) const { return program_.predicates.contains(program_.indicator(goal)); }
   /// Whether it is written by the author of the program; what ships with the language is known by the tables above.
   bool is_users(Indicator indicator) const {
-    return terms_[program_.clauses[program_.predicates.at(indicator).clauses[0]].head].place.line <= lines_ || indicator == goal_;
+    return terms_[program_.clauses[program_.predicates.at(indicator).clauses[0]].head].place.line <= lines_ ||
+           indicator == goal_;
   }
   std::string text_of(Indicator indicator) const { return indicator == goal_ ? "the goal" : program_.name(indicator); }
   std::string place_text(TermId term) const {
@@ -114,7 +124,8 @@ class Analyser {
     return draw_named(name(goal), terms_[goal].arity).has_value();
   }
 
-  // ---- states ----------------------------------------------------------------------------------------------------------
+  // ---- states
+  // ----------------------------------------------------------------------------------------------------------
 
   template <class F>
   void each_variable(TermId root, F f) const {
@@ -131,7 +142,9 @@ class Analyser {
     each_variable(term, [&](std::uint32_t v) { ground = ground && states_[v] == State::ground; });
     return ground;
   }
-  bool is_fresh_variable(TermId term) const { return terms_[term].kind == Kind::variable && states_[terms_[term].variable] == State::fresh; }
+  bool is_fresh_variable(TermId term) const {
+    return terms_[term].kind == Kind::variable && states_[terms_[term].variable] == State::fresh;
+  }
   void set_all(TermId term, State state) {
     each_variable(term, [&](std::uint32_t v) {
       if (states_[v] != State::ground) states_[v] = state;
@@ -143,7 +156,8 @@ class Analyser {
     mode = raised;
   }
 
-  // ---- clauses ---------------------------------------------------------------------------------------------------------
+  // ---- clauses
+  // ---------------------------------------------------------------------------------------------------------
 
   void walk_clause(Indicator indicator, const Clause& clause) {
     here_ = indicator;
@@ -238,7 +252,8 @@ class Analyser {
         raise(info.arguments[i].mode, Mode::in);
       } else if (is_fresh_variable(argument) && !stands_twice(goal, terms_[argument].variable)) {
         raise(info.arguments[i].mode, Mode::out);
-        if (const std::string reader = reader_of(terms_[argument].variable, goal); !reader.empty() && info.arguments[i].reader.empty()) {
+        if (const std::string reader = reader_of(terms_[argument].variable, goal);
+            !reader.empty() && info.arguments[i].reader.empty()) {
           info.arguments[i].reader = reader;
           changed_ = true;
         }
@@ -247,9 +262,11 @@ class Analyser {
         inputs_known = false;
       }
     }
-    if (info.is_random) note_random(goal, call.goal, inputs_known ? "" : "it is called with terms that have unbound variables in them");
+    if (info.is_random)
+      note_random(goal, call.goal, inputs_known ? "" : "it is called with terms that have unbound variables in them");
     for (std::uint32_t i = 0; i < indicator.second; ++i)
-      set_all(terms_.argument(call.goal, i), info.arguments[i].mode != Mode::mixed && info.arguments[i].grounds ? State::ground : State::any);
+      set_all(terms_.argument(call.goal, i),
+              info.arguments[i].mode != Mode::mixed && info.arguments[i].grounds ? State::ground : State::any);
   }
 
   void walk_builtin(TermId goal) {
@@ -257,19 +274,23 @@ class Analyser {
     const std::uint32_t arity = terms_[goal].arity;
     const auto argument = [&](std::uint32_t i) { return terms_.argument(goal, i); };
     if (called == "is" && arity == 2) return set_all(argument(0), State::ground);
-    if ((called == "=" || called == "=..") && arity == 2) return set_all(goal, is_ground(argument(0)) || is_ground(argument(1)) ? State::ground : State::any);
+    if ((called == "=" || called == "=..") && arity == 2)
+      return set_all(goal, is_ground(argument(0)) || is_ground(argument(1)) ? State::ground : State::any);
     if (called == "append" && arity == 3)
-      return set_all(goal, (is_ground(argument(0)) && is_ground(argument(1))) || is_ground(argument(2)) ? State::ground : State::any);
+      return set_all(goal, (is_ground(argument(0)) && is_ground(argument(1))) || is_ground(argument(2)) ? State::ground
+                                                                                                        : State::any);
     for (const Source& source : sources)
       if (source.name == called && source.arity == arity) {
         bool known = true;
-        for (const int i : source.arguments) known = known && (i < 0 || is_ground(argument(static_cast<std::uint32_t>(i))));
+        for (const int i : source.arguments)
+          known = known && (i < 0 || is_ground(argument(static_cast<std::uint32_t>(i))));
         return set_all(goal, known ? State::ground : State::any);
       }
     if (is_defined(goal)) set_all(goal, State::any);  // ships with the language and is in no table
   }
 
-  /// Who besides `goal` reads what it gives to a variable: another goal of the clause or, through the head, a caller. Empty where nobody does.
+  /// Who besides `goal` reads what it gives to a variable: another goal of the clause or, through the head, a caller.
+  /// Empty where nobody does.
   std::string reader_of(std::uint32_t variable, TermId goal) const {
     if (stands_twice(goal, variable)) return "the goal itself, where it stands twice";
     for (const auto& part : {clause_->guard, clause_->body}) {
@@ -308,9 +329,13 @@ class Analyser {
       }
       const std::uint32_t variable = terms_[argument].variable;
       if (const std::string reader = reader_of(variable, goal); !reader.empty())
-        reason = program_.source.symbols.name(program_.sentence(*clause_).variables[variable]) + " is read by " + reader;
+        reason =
+            program_.source.symbols.name(program_.sentence(*clause_).variables[variable]) + " is read by " + reader;
     }
-    RandomGoal note{.place = terms_.start(goal), .name = program_.name(program_.indicator(called)), .is_pure = reason.empty(), .reason = reason};
+    RandomGoal note{.place = terms_.start(goal),
+                    .name = program_.name(program_.indicator(called)),
+                    .is_pure = reason.empty(),
+                    .reason = reason};
     if (note.is_pure) {
       out_.pure.insert(goal);
       // The whole program is pure in any case; what counts is a part of it.
@@ -327,7 +352,8 @@ class Analyser {
     return false;
   }
 
-  // ---- failure ---------------------------------------------------------------------------------------------------------
+  // ---- failure
+  // ---------------------------------------------------------------------------------------------------------
 
   /// Nothing fails where every predicate that is called has a clause for every case, and no goal is a test.
   void find_failure() {
@@ -346,20 +372,27 @@ class Analyser {
     const Clause& first = program_.clauses[predicate.clauses[0]];
     for (const std::size_t number : predicate.clauses) {
       const Clause& clause = program_.clauses[number];
-      if (const std::string reason = failure_in_head(indicator, clause); !reason.empty() && !(clause.is_labelled() && has_catch_all(predicate))) return reason;
+      if (const std::string reason = failure_in_head(indicator, clause);
+          !reason.empty() && !(clause.is_labelled() && has_catch_all(predicate)))
+        return reason;
       if (!clause.body) continue;
-      if (has_negation(*clause.body)) return "\\+ in " + text_of(indicator) + " (" + place_text(clause.head) + ") may fail";
+      if (has_negation(*clause.body))
+        return "\\+ in " + text_of(indicator) + " (" + place_text(clause.head) + ") may fail";
       for (const TermId goal : goals_of(program_, *clause.body)) {
         const TermId called = as_call(program_, goal).goal;
         if (terms_[called].kind == Kind::variable) return "a variable is called";
         if (is_defined(called) && is_users(program_.indicator(called))) continue;
         const std::string& word = name(called);
-        if (word != "true" && word != "write" && word != "format" && word != "nl" && word != "random" && !giving_.contains(called))
+        if (word != "true" && word != "write" && word != "format" && word != "nl" && word != "random" &&
+            !giving_.contains(called))
           return program_.name(program_.indicator(called)) + " (" + place_text(goal) + ") may fail";
       }
     }
-    if (!first.is_labelled()) return predicate.clauses.size() == 1 ? "" : text_of(indicator) + " is searched, and may fail";
-    return has_catch_all(predicate) ? "" : "all rules of " + text_of(indicator) + " may have a guard that fails or a label of 0";
+    if (!first.is_labelled())
+      return predicate.clauses.size() == 1 ? "" : text_of(indicator) + " is searched, and may fail";
+    return has_catch_all(predicate)
+               ? ""
+               : "all rules of " + text_of(indicator) + " may have a guard that fails or a label of 0";
   }
 
   bool has_negation(TermId body) const {
@@ -378,7 +411,8 @@ class Analyser {
     if (clause.guard) return text_of(indicator) + " has a guard";
     std::set<std::uint32_t> seen;
     bool repeated = false;
-    for (const TermId variable : clause.label_variables) each_variable(variable, [&](std::uint32_t v) { repeated = repeated || !seen.insert(v).second; });
+    for (const TermId variable : clause.label_variables)
+      each_variable(variable, [&](std::uint32_t v) { repeated = repeated || !seen.insert(v).second; });
     for (std::uint32_t i = 0; i < indicator.second; ++i) {
       const TermId argument = terms_.argument(clause.head, i);
       each_variable(argument, [&](std::uint32_t v) { repeated = repeated || !seen.insert(v).second; });
@@ -388,7 +422,8 @@ class Analyser {
     return repeated ? text_of(indicator) + " (" + place_text(clause.head) + ") may not match" : "";
   }
 
-  /// Whether rules that always match have labels that cannot all be 0: one is a positive number, or two are E and 1 - E.
+  /// Whether rules that always match have labels that cannot all be 0: one is a positive number, or two are E and 1 -
+  /// E.
   bool has_catch_all(const Predicate& predicate) const {
     std::vector<const Clause*> matching;
     for (const std::size_t number : predicate.clauses) {

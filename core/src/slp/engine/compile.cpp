@@ -24,7 +24,12 @@ std::optional<Comparison> comparison_named(std::string_view name) {
 class Compiler {
  public:
   Compiler(const Reading& reading, const std::unordered_set<TermId>& pure, Code& code, Problems& problems)
-      : program_(reading.program), terms_(reading.program.source.terms), pure_(pure), code_(code), problems_(problems), lines_(reading.program_lines) {
+      : program_(reading.program),
+        terms_(reading.program.source.terms),
+        pure_(pure),
+        code_(code),
+        problems_(problems),
+        lines_(reading.program_lines) {
     code_.symbols = program_.source.symbols;
     // Arguments are older than the terms that have them.
     ground_.resize(terms_.nodes.size());
@@ -40,7 +45,8 @@ class Compiler {
     for (const auto& [indicator, predicate] : program_.predicates) {
       numbers_.emplace(indicator, static_cast<std::uint32_t>(code_.predicates.size()));
       const Clause& first = program_.clauses[predicate.clauses[0]];
-      code_.predicates.push_back({.name = indicator.first, .arity = indicator.second, .is_users = terms_[first.head].place.line <= lines_});
+      code_.predicates.push_back(
+          {.name = indicator.first, .arity = indicator.second, .is_users = terms_[first.head].place.line <= lines_});
     }
     for (const auto& [indicator, predicate] : program_.predicates) {
       const std::uint32_t number = numbers_.at(indicator);
@@ -62,7 +68,9 @@ class Compiler {
   bool is(TermId term, std::string_view text, std::uint32_t arity) const {
     return terms_[term].kind == Kind::compound && terms_[term].arity == arity && name(term) == text;
   }
-  void report(TermId term, std::string message) { problems_.push_back({Problem::Severity::error, terms_.start(term), std::move(message)}); }
+  void report(TermId term, std::string message) {
+    problems_.push_back({Problem::Severity::error, terms_.start(term), std::move(message)});
+  }
 
   std::uint32_t emit(Place place, Instruction instruction) {
     code_.instructions.push_back(instruction);
@@ -77,14 +85,16 @@ class Compiler {
     return static_cast<std::uint16_t>(temporary | (temporaries_++ % most_temporaries));
   }
 
-  // ---- constants -------------------------------------------------------------------------------------------------------
+  // ---- constants
+  // -------------------------------------------------------------------------------------------------------
 
   Cell atomic_cell(TermId id) {
     const Term& term = terms_[id];
     switch (term.kind) {
       case Kind::integer:
         if (term.integer > largest_integer || term.integer < -largest_integer)
-          report(id, "the whole number " + std::to_string(term.integer) + " is too large; at most " + std::to_string(largest_integer) + " can be used");
+          report(id, "the whole number " + std::to_string(term.integer) + " is too large; at most " +
+                         std::to_string(largest_integer) + " can be used");
         return Cell::integer(term.integer);
       case Kind::real:
         code_.begin.push_back(std::bit_cast<std::uint64_t>(term.real));
@@ -124,7 +134,8 @@ class Compiler {
     return static_cast<std::uint32_t>(code_.constants.size() - 1);
   }
 
-  // ---- clauses ---------------------------------------------------------------------------------------------------------
+  // ---- clauses
+  // ---------------------------------------------------------------------------------------------------------
 
   void count_uses(TermId root) {
     std::vector<TermId> pending{root};
@@ -143,7 +154,8 @@ class Compiler {
     predicate.clauses.push_back(id);
     predicate.is_labelled = predicate.is_labelled || clause.is_labelled();
     code_.clauses.emplace_back();
-    CompiledClause out{.predicate = number, .entry = here(), .is_labelled = clause.is_labelled(), .place = terms_.start(clause.head)};
+    CompiledClause out{
+        .predicate = number, .entry = here(), .is_labelled = clause.is_labelled(), .place = terms_.start(clause.head)};
     out.has_frame = clause.body || clause.guard;
     out.has_guard = clause.guard.has_value();
     variables_.assign(program_.sentence(clause).variables.size(), {});
@@ -202,15 +214,18 @@ class Compiler {
     out.label_variables = static_cast<std::uint32_t>(clause.label_variables.size());
     const std::uint32_t arity = terms_[clause.head].arity;
     for (const TermId variable : clause.label_variables)
-      if (terms_[variable].kind != Kind::variable) return report(variable, "a label's variables must be variables; give the value in the head or the body");
+      if (terms_[variable].kind != Kind::variable)
+        return report(variable, "a label's variables must be variables; give the value in the head or the body");
     const auto place_of = [&](std::uint32_t variable) -> Step {
       for (std::size_t i = 0; i < clause.label_variables.size(); ++i)
-        if (terms_[clause.label_variables[i]].variable == variable) return {.kind = Step::Kind::argument, .place = static_cast<std::uint16_t>(arity + i)};
+        if (terms_[clause.label_variables[i]].variable == variable)
+          return {.kind = Step::Kind::argument, .place = static_cast<std::uint16_t>(arity + i)};
       return {};
     };
     compile_expression(*clause.label, out.label, place_of);
     if (needed_values(out.label) > most_values) too_large_ = true;
-    const bool fixed = std::all_of(out.label.begin(), out.label.end(), [](const Step& step) { return step.kind != Step::Kind::argument; });
+    const bool fixed = std::all_of(out.label.begin(), out.label.end(),
+                                   [](const Step& step) { return step.kind != Step::Kind::argument; });
     if (!fixed) return;
     std::vector<Number> values;
     for (const Step& step : out.label) {
@@ -259,7 +274,8 @@ class Compiler {
     for (std::size_t i = chain.size(); i-- > 0;) {
       const Term& node = terms_[chain[i]];
       const bool left_is_done = i + 1 < chain.size();
-      for (std::uint32_t j = left_is_done ? 1 : 0; j < node.arity; ++j) compile_expression(terms_.argument(chain[i], j), out, place_of);
+      for (std::uint32_t j = left_is_done ? 1 : 0; j < node.arity; ++j)
+        compile_expression(terms_.argument(chain[i], j), out, place_of);
       out.push_back({.kind = Step::Kind::function, .function = *function_named(name(chain[i]), node.arity)});
     }
   }
@@ -333,7 +349,8 @@ class Compiler {
       const Term& first = terms_[arguments[0]];
       if (first.kind == Kind::atom) out.key = Cell::atom(first.name).bits;
       if (first.kind == Kind::integer) out.key = Cell::integer(first.integer).bits;
-      if (first.kind == Kind::compound) out.key = Cell::make(Tag::structure, code_.functors.intern({first.name, first.arity})).bits;
+      if (first.kind == Kind::compound)
+        out.key = Cell::make(Tag::structure, code_.functors.intern({first.name, first.arity})).bits;
       if (first.kind == Kind::real) out.key = Cell::make(Tag::real, 0).bits;
     }
     std::uint32_t patterns = 0, place = CompiledClause::always;
@@ -343,7 +360,8 @@ class Compiler {
         place = i;
       }
     }
-    // A variable inside of the pattern takes whatever value it has elsewhere; only one that is two arguments can make the head fail.
+    // A variable inside of the pattern takes whatever value it has elsewhere; only one that is two arguments can make
+    // the head fail.
     std::vector<std::uint32_t> seen;
     bool repeated = false;
     for (const TermId argument : arguments) {
@@ -367,7 +385,8 @@ class Compiler {
     if (slots_ > first) emit(terms_.start(clause.head), {.op = Op::init_variables, .a = first, .b = slots_});
   }
 
-  // ---- goals -----------------------------------------------------------------------------------------------------------
+  // ---- goals
+  // -----------------------------------------------------------------------------------------------------------
 
   /// Compiles a body; true where it ended with a call that needs no return.
   bool compile_body(TermId body, bool is_end) {
@@ -375,7 +394,8 @@ class Compiler {
     const Place place = terms_.start(body);
     if (is(body, ";", 2) || is(body, "|", 2)) {
       const TermId left = terms_.argument(body, 0), right = terms_.argument(body, 1);
-      if (is(left, "->", 2)) return compile_condition(terms_.argument(left, 0), terms_.argument(left, 1), right, place, is_end);
+      if (is(left, "->", 2))
+        return compile_condition(terms_.argument(left, 0), terms_.argument(left, 1), right, place, is_end);
       const std::uint32_t alternative = emit(place, {.op = Op::alternative});
       const bool left_ended = compile_body(left, is_end);
       const std::uint32_t jump = left_ended ? 0 : emit(place, {.op = Op::jump});
@@ -384,7 +404,8 @@ class Compiler {
       if (!left_ended) patch(jump);
       return left_ended && right_ended;
     }
-    if (is(body, "->", 2)) return compile_condition(terms_.argument(body, 0), terms_.argument(body, 1), std::nullopt, place, is_end);
+    if (is(body, "->", 2))
+      return compile_condition(terms_.argument(body, 0), terms_.argument(body, 1), std::nullopt, place, is_end);
     if (is(body, "\\+", 1)) {
       const std::uint16_t mark = new_slot();
       emit(place, {.op = Op::mark, .a = mark});
@@ -457,7 +478,9 @@ class Compiler {
       const TermId left = terms_.argument(call.goal, 0);
       if (called == "is" && terms_[left].kind == Kind::variable) {
         const std::uint32_t expression = new_expression(terms_.argument(call.goal, 1));
-        emit(place, {.op = is_count(code_.expressions[expression]) ? Op::count : Op::is, .a = slot_of(terms_[left].variable), .b = expression});
+        emit(place, {.op = is_count(code_.expressions[expression]) ? Op::count : Op::is,
+                     .a = slot_of(terms_[left].variable),
+                     .b = expression});
         return false;
       }
     }
@@ -481,7 +504,8 @@ class Compiler {
     else if (meaning_of(called, term.arity) == Meaning::constraint)
       emit(place, {.op = Op::fail});  // no fact says so
     else
-      report(call.goal, called + "/" + std::to_string(term.arity) + " is not defined" + guess(program_.indicator(call.goal)));
+      report(call.goal,
+             called + "/" + std::to_string(term.arity) + " is not defined" + guess(program_.indicator(call.goal)));
     return false;
   }
 
@@ -502,13 +526,15 @@ class Compiler {
   }
 
   static bool is_count(const Expression& steps) {
-    return steps.size() == 3 && steps[0].kind == Step::Kind::slot && steps[1].kind == Step::Kind::number && steps[1].number.is_integer &&
-           std::abs(steps[1].number.integer) < 1000 && steps[2].function == Function::add;
+    return steps.size() == 3 && steps[0].kind == Step::Kind::slot && steps[1].kind == Step::Kind::number &&
+           steps[1].number.is_integer && std::abs(steps[1].number.integer) < 1000 && steps[2].function == Function::add;
   }
 
   std::uint32_t new_expression(TermId term) {
     Expression expression;
-    compile_expression(term, expression, [&](std::uint32_t variable) -> Step { return {.kind = Step::Kind::slot, .place = slot_of(variable)}; });
+    compile_expression(term, expression, [&](std::uint32_t variable) -> Step {
+      return {.kind = Step::Kind::slot, .place = slot_of(variable)};
+    });
     if (needed_values(expression) > most_values) too_large_ = true;
     code_.expressions.push_back(std::move(expression));
     return static_cast<std::uint32_t>(code_.expressions.size() - 1);
@@ -530,7 +556,9 @@ class Compiler {
   /// Builds a structure from the inside out.
   void build(TermId id, std::uint16_t target, Op op) {
     std::vector<TermId> chain;
-    for (TermId next = id; terms_[next].kind == Kind::compound && !ground_[next]; next = terms_.argument(next, terms_[next].arity - 1)) chain.push_back(next);
+    for (TermId next = id; terms_[next].kind == Kind::compound && !ground_[next];
+         next = terms_.argument(next, terms_[next].arity - 1))
+      chain.push_back(next);
     const std::uint16_t ends[] = {new_temporary(), new_temporary()};
     const std::uint32_t kept = temporaries_;
     for (std::size_t i = chain.size(); i-- > 0;) {
@@ -570,7 +598,8 @@ class Compiler {
       if (!only_tests(terms_.argument(guard, 0))) return false;
     const Term& term = terms_[guard];
     if (term.kind == Kind::variable || numbers_.contains(program_.indicator(guard))) return false;
-    return is(guard, "\\+", 1) || (term.arity == 2 && comparison_named(name(guard))) || is_test(name(guard), term.arity);
+    return is(guard, "\\+", 1) || (term.arity == 2 && comparison_named(name(guard))) ||
+           is_test(name(guard), term.arity);
   }
 
   /// A guard that is one built-in test of variables that are arguments of the head.
@@ -600,8 +629,11 @@ class Compiler {
     std::uint32_t open = CompiledClause::always;
     for (const std::uint32_t number : predicate.clauses) {
       const CompiledClause& clause = code_.clauses[number];
-      const bool fits = clause.pattern == CompiledClause::always || open == CompiledClause::always || clause.pattern == open;
-      if (!clause.is_labelled || clause.label_variables > 1 || clause.has_guard || clause.pattern == CompiledClause::unknown_place || !fits) return;
+      const bool fits =
+          clause.pattern == CompiledClause::always || open == CompiledClause::always || clause.pattern == open;
+      if (!clause.is_labelled || clause.label_variables > 1 || clause.has_guard ||
+          clause.pattern == CompiledClause::unknown_place || !fits)
+        return;
       if (clause.pattern != CompiledClause::always) open = clause.pattern;
     }
     predicate.open = open;

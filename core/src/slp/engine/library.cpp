@@ -9,7 +9,8 @@
 
 namespace baytree::slp {
 
-Context::Context(Store& store_, Data* data, std::string& output_, std::size_t memory) : store(store_), output(output_), data_(data), memory_(memory) {
+Context::Context(Store& store_, Data* data, std::string& output_, std::size_t memory)
+    : store(store_), output(output_), data_(data), memory_(memory) {
   or_missing_ = store.functors.intern({store.symbols.intern("or_missing"), 1});
   observed_ = Cell::atom(store.symbols.intern("observed"));
   if (!data) return;
@@ -19,24 +20,30 @@ Context::Context(Store& store_, Data* data, std::string& output_, std::size_t me
     numbers_.try_emplace(features_.back().symbol(), feature);
   }
   // x1, x2, … name columns by their places where no column has that name.
-  for (std::uint32_t feature = 0; feature < count; ++feature) numbers_.try_emplace(store.symbols.intern("x" + std::to_string(feature + 1)), feature);
+  for (std::uint32_t feature = 0; feature < count; ++feature)
+    numbers_.try_emplace(store.symbols.intern("x" + std::to_string(feature + 1)), feature);
 }
 
 Data& Context::table() const {
-  if (!data_) throw Trouble{"the goal asks about a table, but the program runs without one; give it (data=…, or --data and --target)"};
+  if (!data_)
+    throw Trouble{
+        "the goal asks about a table, but the program runs without one; give it (data=…, or --data and --target)"};
   return *data_;
 }
 
 std::uint32_t Context::feature_of(Cell term) const {
   table();
   term = store.deref(term);
-  if (const auto found = term.is(Tag::atom) ? numbers_.find(term.symbol()) : numbers_.end(); found != numbers_.end()) return found->second;
+  if (const auto found = term.is(Tag::atom) ? numbers_.find(term.symbol()) : numbers_.end(); found != numbers_.end())
+    return found->second;
   throw Trouble{store.text(term) + " is no feature of the table"};
 }
 
 NodeId Context::node_of(Cell term) const {
   term = store.deref(term);
-  if (!term.is(Tag::node)) throw Trouble{store.text(term) + " is no node; nodes come from root(N), split(N, F, V, L, R) and split_node(N, F-V, L, R)"};
+  if (!term.is(Tag::node))
+    throw Trouble{store.text(term) +
+                  " is no node; nodes come from root(N), split(N, F, V, L, R) and split_node(N, F-V, L, R)"};
   table();
   return term.number();
 }
@@ -44,7 +51,9 @@ NodeId Context::node_of(Cell term) const {
 std::pair<NodeId, NodeId> Context::split(NodeId node, std::uint32_t feature, const Question& question) {
   store.spend(table().node_size(node) / 64);
   const auto children = table().split(node, feature, question);
-  if (table().memory() > memory_) throw Trouble{"the nodes of the table need more than the " + std::to_string(memory_ >> 20) + " MiB of memory they may use"};
+  if (table().memory() > memory_)
+    throw Trouble{"the nodes of the table need more than the " + std::to_string(memory_ >> 20) +
+                  " MiB of memory they may use"};
   return children;
 }
 
@@ -63,7 +72,8 @@ Cell Context::question_term(std::uint32_t feature, const Question& question) {
   }
   std::vector<Cell> names;
   for (std::uint32_t level = 0; level < table().levels(feature); ++level)
-    if (question.levels >> level & 1) names.push_back(Cell::atom(store.symbols.intern(table().level_name(feature, level))));
+    if (question.levels >> level & 1)
+      names.push_back(Cell::atom(store.symbols.intern(table().level_name(feature, level))));
   return store.make_list(names);
 }
 
@@ -78,7 +88,9 @@ std::optional<Question> Context::question_of(std::uint32_t feature, Cell term) {
   Question question{.kind = Question::Kind::levels};
   for (const Cell item : items) {
     std::uint32_t level = 0;
-    while (level < table().levels(feature) && !(item.is(Tag::atom) && store.symbols.name(item.symbol()) == table().level_name(feature, level))) ++level;
+    while (level < table().levels(feature) &&
+           !(item.is(Tag::atom) && store.symbols.name(item.symbol()) == table().level_name(feature, level)))
+      ++level;
     if (level == table().levels(feature)) return std::nullopt;
     question.levels |= std::uint64_t{1} << level;
   }
@@ -91,17 +103,20 @@ constexpr std::size_t longest_list = 1 << 24;
 
 std::vector<Cell> items_of(Context& context, Cell list, const char* what) {
   std::vector<Cell> items;
-  if (!context.store.list_items(list, items)) throw Trouble{std::string(what) + " needs a list of known length, not " + context.store.text(list)};
+  if (!context.store.list_items(list, items))
+    throw Trouble{std::string(what) + " needs a list of known length, not " + context.store.text(list)};
   return items;
 }
 
 std::int64_t integer_of(Context& context, Cell term, const char* what) {
   term = context.store.deref(term);
-  if (!term.is(Tag::integer)) throw Trouble{std::string(what) + " needs a whole number, not " + context.store.text(term)};
+  if (!term.is(Tag::integer))
+    throw Trouble{std::string(what) + " needs a whole number, not " + context.store.text(term)};
   return term.integer();
 }
 
-// ---- terms ---------------------------------------------------------------------------------------------------------------
+// ---- terms
+// ---------------------------------------------------------------------------------------------------------------
 
 bool unify(Context& c, const Cell* a) { return c.store.unify(a[0], a[1]); }
 bool differ(Context& c, const Cell* a) { return !c.store.can_unify(a[0], a[1]); }
@@ -120,7 +135,8 @@ bool is(Context& c, const Cell* a) { return c.store.unify(a[0], c.store.number(c
 
 Cell compound(Context& c, Symbol name, std::span<const Cell> arguments) {
   if (arguments.empty()) return Cell::atom(name);
-  return c.store.make_structure(c.store.functors.intern({name, static_cast<std::uint32_t>(arguments.size())}), arguments);
+  return c.store.make_structure(c.store.functors.intern({name, static_cast<std::uint32_t>(arguments.size())}),
+                                arguments);
 }
 
 bool functor(Context& c, const Cell* a) {
@@ -133,7 +149,8 @@ bool functor(Context& c, const Cell* a) {
   const std::int64_t arity = integer_of(c, a[2], "functor(T, Name, Arity)");
   const Cell name = c.store.deref(a[1]);
   if (arity == 0) return c.store.unify(term, name);
-  if (!name.is(Tag::atom) || arity < 0 || arity > 200) throw Trouble{"functor(T, Name, Arity) needs a name and an arity from 0 to 200"};
+  if (!name.is(Tag::atom) || arity < 0 || arity > 200)
+    throw Trouble{"functor(T, Name, Arity) needs a name and an arity from 0 to 200"};
   c.store.reserve(static_cast<std::size_t>(arity) * 2 + 1);
   std::vector<Cell> arguments;
   for (std::int64_t i = 0; i < arity; ++i) arguments.push_back(c.store.push_variable());
@@ -144,7 +161,8 @@ bool argument(Context& c, const Cell* a) {
   const std::int64_t n = integer_of(c, a[0], "arg(N, T, A)");
   const Cell term = c.store.deref(a[1]);
   if (!term.is(Tag::structure)) throw Trouble{"arg(N, T, A) needs a term with arguments, not " + c.store.text(term)};
-  return n >= 1 && n <= c.store.functor(term).arity && c.store.unify(a[2], c.store.argument(term, static_cast<std::uint32_t>(n - 1)));
+  return n >= 1 && n <= c.store.functor(term).arity &&
+         c.store.unify(a[2], c.store.argument(term, static_cast<std::uint32_t>(n - 1)));
 }
 
 bool univ(Context& c, const Cell* a) {
@@ -159,11 +177,13 @@ bool univ(Context& c, const Cell* a) {
   const std::vector<Cell> items = items_of(c, a[1], "T =.. List");
   if (items.empty() || items.size() > 201) throw Trouble{"T =.. List needs a name and at most 200 arguments"};
   if (items.size() == 1) return c.store.unify(term, items[0]);
-  if (!items[0].is(Tag::atom)) throw Trouble{"T =.. List: the first item must be a name, not " + c.store.text(items[0])};
+  if (!items[0].is(Tag::atom))
+    throw Trouble{"T =.. List: the first item must be a name, not " + c.store.text(items[0])};
   return c.store.unify(term, compound(c, items[0].symbol(), std::span(items).subspan(1)));
 }
 
-// ---- lists ---------------------------------------------------------------------------------------------------------------
+// ---- lists
+// ---------------------------------------------------------------------------------------------------------------
 
 bool length(Context& c, const Cell* a) {
   Store& store = c.store;
@@ -177,7 +197,8 @@ bool length(Context& c, const Cell* a) {
   if (!list.is(Tag::reference)) throw Trouble{"length(L, N) needs a list, not " + store.text(a[0])};
   const std::int64_t wanted = integer_of(c, a[1], "length(L, N) of a list whose end is not known") - count;
   if (wanted < 0) return false;
-  if (wanted > static_cast<std::int64_t>(longest_list)) throw Trouble{"length(L, N): " + std::to_string(wanted) + " items are too many"};
+  if (wanted > static_cast<std::int64_t>(longest_list))
+    throw Trouble{"length(L, N): " + std::to_string(wanted) + " items are too many"};
   store.reserve(static_cast<std::size_t>(wanted));
   std::vector<Cell> items;
   for (std::int64_t i = 0; i < wanted; ++i) {
@@ -214,7 +235,8 @@ bool extreme_of_list(Context& c, const Cell* a) {
   return c.store.unify(a[1], c.store.number(best));
 }
 
-// ---- words ---------------------------------------------------------------------------------------------------------------
+// ---- words
+// ---------------------------------------------------------------------------------------------------------------
 
 std::string plain_text(Context& c, Cell term) { return std::move(c.store.texts({&term, 1}, 10'000, true)[0]); }
 
@@ -248,7 +270,8 @@ bool write_format(Context& c, Cell format, const std::vector<Cell>& items) {
     } else if (directive == '~') {
       c.output += '~';
     } else if (directive == 'w' || directive == 'a' || directive == 'd' || directive == 'p' || directive == 'q') {
-      if (next >= items.size()) throw Trouble{"format: there are fewer arguments than ~" + std::string(1, directive) + " ask for"};
+      if (next >= items.size())
+        throw Trouble{"format: there are fewer arguments than ~" + std::string(1, directive) + " ask for"};
       print(c, directive == 'q' ? c.store.text(items[next]) : plain_text(c, items[next]));
       ++next;
     } else {
@@ -266,12 +289,17 @@ bool format2(Context& c, const Cell* a) {
   return write_format(c, a[0], items);
 }
 
-// ---- data ----------------------------------------------------------------------------------------------------------------
+// ---- data
+// ----------------------------------------------------------------------------------------------------------------
 
 bool root(Context& c, const Cell* a) { return c.store.unify(a[0], Cell::node(c.table().root())); }
-bool node_size(Context& c, const Cell* a) { return c.store.unify(a[1], Cell::integer(static_cast<std::int64_t>(c.table().node_size(c.node_of(a[0]))))); }
+bool node_size(Context& c, const Cell* a) {
+  return c.store.unify(a[1], Cell::integer(static_cast<std::int64_t>(c.table().node_size(c.node_of(a[0])))));
+}
 bool depth(Context& c, const Cell* a) { return c.store.unify(a[1], Cell::integer(c.table().depth(c.node_of(a[0])))); }
-bool min_leaf(Context& c, const Cell* a) { return c.store.unify(a[0], Cell::integer(static_cast<std::int64_t>(c.table().min_leaf()))); }
+bool min_leaf(Context& c, const Cell* a) {
+  return c.store.unify(a[0], Cell::integer(static_cast<std::int64_t>(c.table().min_leaf())));
+}
 bool splittable(Context& c, const Cell* a) { return c.table().splittable(c.node_of(a[0])); }
 bool features(Context& c, const Cell* a) {
   c.table();
@@ -300,7 +328,8 @@ bool split_node(Context& c, const Cell* a) {
   Store& store = c.store;
   const NodeId node = c.node_of(a[0]);
   const Cell rule = store.deref(a[1]);
-  if (!store.is_structure(rule, store.pair_functor)) throw Trouble{"split_node(N, F-V, L, R) needs a rule F-V, not " + store.text(rule)};
+  if (!store.is_structure(rule, store.pair_functor))
+    throw Trouble{"split_node(N, F-V, L, R) needs a rule F-V, not " + store.text(rule)};
   const std::uint32_t feature = c.feature_of(store.argument(rule, 0));
   const auto question = c.question_of(feature, store.argument(rule, 1));
   if (!question || !c.table().is_admissible(node, feature, *question)) return false;
@@ -318,7 +347,8 @@ bool admissible(Context& c, const Cell* a) {
     if (question && c.table().is_admissible(node, feature, *question)) rules.push_back(value);
   } else {
     const std::uint64_t count = c.table().count_rules(node, feature);
-    if (count > 1'000'000) throw Trouble{"admissible(N, F, V): there are " + std::to_string(count) + " rules, too many to list"};
+    if (count > 1'000'000)
+      throw Trouble{"admissible(N, F, V): there are " + std::to_string(count) + " rules, too many to list"};
     for (std::uint64_t n = 0; n < count; ++n) {
       c.store.spend();
       rules.push_back(c.question_term(feature, c.table().rule(node, feature, n)));
@@ -378,7 +408,8 @@ struct DrawEntry {
   std::uint32_t arity;
 };
 // In the order of Draw.
-constexpr std::array<DrawEntry, 5> draws{{{"uniform", 2}, {"choose", 2}, {"random", 1}, {"choose_feature", 2}, {"split", 5}}};
+constexpr std::array<DrawEntry, 5> draws{
+    {{"uniform", 2}, {"choose", 2}, {"random", 1}, {"choose_feature", 2}, {"split", 5}}};
 
 }  // namespace
 
@@ -388,10 +419,13 @@ std::optional<std::uint32_t> builtin_named(std::string_view name, std::uint32_t 
   return std::nullopt;
 }
 
-bool call_builtin(std::uint32_t builtin, Context& context, const Cell* arguments) { return entries[builtin].function(context, arguments); }
+bool call_builtin(std::uint32_t builtin, Context& context, const Cell* arguments) {
+  return entries[builtin].function(context, arguments);
+}
 
 bool is_test(std::string_view name, std::uint32_t arity) {
-  constexpr std::string_view tests[] = {"splittable", "atom", "number", "var", "nonvar", "ground", "==", "\\==", "\\=", "@<", "@>", "@=<", "@>="};
+  constexpr std::string_view tests[] = {
+      "splittable", "atom", "number", "var", "nonvar", "ground", "==", "\\==", "\\=", "@<", "@>", "@=<", "@>="};
   return builtin_named(name, arity) && std::find(std::begin(tests), std::end(tests), name) != std::end(tests);
 }
 

@@ -6,10 +6,12 @@
 namespace baytree::slp {
 namespace {
 
-constexpr std::size_t spare_cells = 1 << 14, spare_memory = 1 << 18;  // what may be left over before a proof is laid down anew
+constexpr std::size_t spare_cells = 1 << 14,
+                      spare_memory = 1 << 18;  // what may be left over before a proof is laid down anew
 
 std::size_t count_choices(std::span<const Event> events) {
-  return static_cast<std::size_t>(std::count_if(events.begin(), events.end(), [](const Event& event) { return event.is_choice; }));
+  return static_cast<std::size_t>(
+      std::count_if(events.begin(), events.end(), [](const Event& event) { return event.is_choice; }));
 }
 
 }  // namespace
@@ -64,7 +66,11 @@ bool Machine::run_goal() {
   store_.push({two(0xffff'ffff, 0xffff'ffff)});
   answer_ = store_.top();
   for (std::size_t i = 0; i < code_->goal_variables.size(); ++i) arguments_[i] = store_.push_variable();
-  goal_ = {.arguments = static_cast<std::uint8_t>(code_->goal_variables.size()), .target = code_->goal, .frame = frame_, .pc = 0, .scope = 1};
+  goal_ = {.arguments = static_cast<std::uint8_t>(code_->goal_variables.size()),
+           .target = code_->goal,
+           .frame = frame_,
+           .pc = 0,
+           .scope = 1};
   return (enter() || backtrack()) && run();
 }
 
@@ -107,9 +113,9 @@ void Machine::prove_until_success(Chance& chance, std::uint64_t attempts, Keep k
       return;
     else if (semantics_ == Semantics::backtrack)
       throw InputError(code_->file + ": the goal fails: no choice leads to a proof of it");
-  throw InputError(
-      code_->file + ": the goal failed " + std::to_string(attempts) +
-      " times in a row; the condition is too rare to be met by chance, or impossible. Write it into the rules, so that choices that break it are not made");
+  throw InputError(code_->file + ": the goal failed " + std::to_string(attempts) +
+                   " times in a row; the condition is too rare to be met by chance, or impossible. Write it into the "
+                   "rules, so that choices that break it are not made");
 }
 
 void Machine::follow(const std::vector<Event>& events) {
@@ -131,7 +137,8 @@ void Machine::lay_down(const std::vector<Event>& events) {
   guide_events_.swap(guide);
   const bool proved = guarded([&] { return run_goal(); });
   end_run();
-  if (!proved || guide_next_ != guide_events_.size()) throw InputError(code_->file + ": these are not the choices of a proof of this program");
+  if (!proved || guide_next_ != guide_events_.size())
+    throw InputError(code_->file + ": these are not the choices of a proof of this program");
   events_.swap(run_events_);
   choices_ = guide_events_.size();
   live_cells_ = store_.top();
@@ -139,7 +146,8 @@ void Machine::lay_down(const std::vector<Event>& events) {
 }
 
 bool Machine::compact() {
-  const bool is_full = store_.top() > 4 * live_cells_ + spare_cells || (data_ && data_->memory() > 4 * live_memory_ + spare_memory);
+  const bool is_full =
+      store_.top() > 4 * live_cells_ + spare_cells || (data_ && data_->memory() > 4 * live_memory_ + spare_memory);
   if (is_full) lay_down(std::vector<Event>(events_));
   return is_full;
 }
@@ -271,7 +279,8 @@ std::uint32_t Machine::depth_of(std::span<const Event> events) {
 
 std::uint32_t Machine::depth_after() const {
   const std::span<const Event> events(events_);
-  return std::max({depth_of(events.first(replaced_begin_)), depth_of(run_events_), depth_of(events.subspan(replaced_end_))});
+  return std::max(
+      {depth_of(events.first(replaced_begin_)), depth_of(run_events_), depth_of(events.subspan(replaced_end_))});
 }
 
 double Machine::log_probability() const {
@@ -303,7 +312,8 @@ std::vector<TracedGoal> Machine::trace() {
   return traced;
 }
 
-// ---- failure -------------------------------------------------------------------------------------------------------------
+// ---- failure
+// -------------------------------------------------------------------------------------------------------------
 
 void Machine::save_arguments() {
   if (goal_.saved != 0 || goal_.arguments == 0) return;
@@ -333,7 +343,8 @@ Machine::Alternative& Machine::push_alternative(Alternative::Kind kind, const Go
 
 /// Returns to the last alternative; false where there is none.
 bool Machine::backtrack() {
-  const bool derivation_failed = alternatives_.empty() || (alternatives_.back().kind == Alternative::Kind::random && !alternatives_.back().succeeded);
+  const bool derivation_failed = alternatives_.empty() || (alternatives_.back().kind == Alternative::Kind::random &&
+                                                           !alternatives_.back().succeeded);
   if (visit_failure_ && nested_ == 0 && derivation_failed) {
     events_ = run_events_;
     (*visit_failure_)(false);
@@ -397,7 +408,8 @@ void Machine::stop_with(const std::string& message) {
     const CompiledClause& clause = clauses_[high(frame + 3)];
     if (!predicates_[clause.predicate].is_users) continue;
     if (++shown <= 8)
-      text += "\n  " + std::string(shown == 1 ? "while proving " : "called by ") + describe(clause.predicate) + " (" + place_text(clause.place) + ")";
+      text += "\n  " + std::string(shown == 1 ? "while proving " : "called by ") + describe(clause.predicate) + " (" +
+              place_text(clause.place) + ")";
     else
       ++hidden;
   }
@@ -426,7 +438,8 @@ std::string Machine::text_of(Functor functor, Address saved) {
 void Machine::trace_goal() {
   save_arguments();
   const Functor functor = goal_functor();
-  traced_->push_back({.parent = goal_.caller, .called = text_of(functor, goal_.saved), .functor = functor, .saved = goal_.saved});
+  traced_->push_back(
+      {.parent = goal_.caller, .called = text_of(functor, goal_.saved), .functor = functor, .saved = goal_.saved});
   goal_.caller = static_cast<std::int64_t>(traced_->size() - 1);
 }
 

@@ -8,11 +8,13 @@
 namespace baytree::slp {
 namespace {
 
-constexpr const char* in_condition = "a random choice inside a condition, a guard, \\+, once or findall; make the choice before, and test what it gave";
+constexpr const char* in_condition =
+    "a random choice inside a condition, a guard, \\+, once or findall; make the choice before, and test what it gave";
 
 }  // namespace
 
-// ---- choices -------------------------------------------------------------------------------------------------------------
+// ---- choices
+// -------------------------------------------------------------------------------------------------------------
 
 void Machine::push_event(const Event& event) {
   const auto trail = static_cast<std::uint32_t>(store_.trail.size());
@@ -40,8 +42,8 @@ std::optional<std::size_t> Machine::matching_event() {
   return std::nullopt;
 }
 
-/// Chooses among the options of the goal at hand, `tried` of which were tried before, and records the choice. False where none is left, or where the proof that
-/// guides this one cannot be followed. One option is no choice.
+/// Chooses among the options of the goal at hand, `tried` of which were tried before, and records the choice. False
+/// where none is left, or where the proof that guides this one cannot be followed. One option is no choice.
 bool Machine::choose(const Menu& menu, std::size_t tried, Option& chosen) {
   is_second_try_ = false;
   if (menu.options == 1) {
@@ -69,14 +71,17 @@ bool Machine::choose(const Menu& menu, std::size_t tried, Option& chosen) {
   chosen = kept ? kept->chosen : menu.weighted ? Option{menu.ids[*index], 0} : identify(menu, *index);
   double probability = menu.weighted ? menu.weights[*index] : 1.0 / static_cast<double>(menu.options);
   if (menu.weighted && menu.total != 1.0) probability /= menu.total;
-  if (!(probability > 0.0)) throw Trouble{"the labels or weights here are too large to be added, or too different in size"};
+  if (!(probability > 0.0))
+    throw Trouble{"the labels or weights here are too large to be added, or too different in size"};
   if (kept) log_kept_ratio_ += std::log(probability) - std::log(kept->probability);
   record(chosen, menu.options, probability, tried, *index);
   return true;
 }
 
-void Machine::record(const Option& chosen, std::uint64_t options, double probability, std::size_t tried, std::uint64_t index) {
-  const bool may_return = guide_ == Guide::every || (semantics_ == Semantics::backtrack && guide_ == Guide::fresh && code_->may_fail);
+void Machine::record(const Option& chosen, std::uint64_t options, double probability, std::size_t tried,
+                     std::uint64_t index) {
+  const bool may_return =
+      guide_ == Guide::every || (semantics_ == Semantics::backtrack && guide_ == Guide::fresh && code_->may_fail);
   if (keep_ == Keep::proof || may_return) save_arguments();
   if (traced_ && goal_.caller >= 0) {
     TracedGoal& traced = (*traced_)[static_cast<std::size_t>(goal_.caller)];
@@ -85,7 +90,8 @@ void Machine::record(const Option& chosen, std::uint64_t options, double probabi
     traced.choice = 0;
   }
   if (semantics_ == Semantics::reject || guide_ == Guide::matched) {
-    // What was left to search before a random choice is not searched any more: a failure from here on is one of the choice.
+    // What was left to search before a random choice is not searched any more: a failure from here on is one of the
+    // choice.
     while (!alternatives_.empty() && alternatives_.back().kind != Alternative::Kind::random) alternatives_.pop_back();
   }
   if (may_return) {
@@ -109,7 +115,8 @@ void Machine::record(const Option& chosen, std::uint64_t options, double probabi
 std::optional<std::uint64_t> Machine::untried(const Menu& menu, std::size_t tried) {
   if (guide_ == Guide::every) return tried < menu.options ? std::optional<std::uint64_t>(tried) : std::nullopt;
   const std::span<const double> weights(menu.weights, menu.weighted ? menu.options : 0);
-  if (tried == 0 && (draws_again_ || !took_second_try())) return menu.weighted ? chance_->pick(weights, menu.total) : chance_->below(menu.options);
+  if (tried == 0 && (draws_again_ || !took_second_try()))
+    return menu.weighted ? chance_->pick(weights, menu.total) : chance_->below(menu.options);
   if (tried >= menu.options) return std::nullopt;
   const std::span<const std::uint64_t> used(tried_.data() + tried_.size() - tried, tried);
   if (!draws_again_) {
@@ -138,7 +145,8 @@ Option Machine::identify(const Menu& menu, std::uint64_t index) {
   if (!menu.rules) return {index, 0};
   std::uint32_t feature = menu.feature.value_or(0);
   if (!menu.feature)
-    for (std::uint64_t here = data_->count_rules(menu.node, feature); index >= here; here = data_->count_rules(menu.node, feature)) {
+    for (std::uint64_t here = data_->count_rules(menu.node, feature); index >= here;
+         here = data_->count_rules(menu.node, feature)) {
       index -= here;
       ++feature;
     }
@@ -176,7 +184,8 @@ std::optional<std::uint64_t> Machine::find_option(const Menu& menu, const Option
   return 0;
 }
 
-// ---- built-in choices ----------------------------------------------------------------------------------------------------
+// ---- built-in choices
+// ----------------------------------------------------------------------------------------------------
 
 /// Makes a built-in choice, binds what it gives, and goes on behind it.
 bool Machine::draw(std::size_t tried) {
@@ -215,7 +224,8 @@ bool Machine::draw(std::size_t tried) {
 
 /// A number between 0 and 1. There is always another one to try.
 bool Machine::draw_number(std::size_t tried) {
-  if (!store_.deref(arguments_[0]).is(Tag::reference)) throw Trouble{"random(U) draws a number: U must be a variable without a value"};
+  if (!store_.deref(arguments_[0]).is(Tag::reference))
+    throw Trouble{"random(U) draws a number: U must be a variable without a value"};
   if (guide_ == Guide::every) throw Trouble{"random/1 has no finite list of outcomes, so they cannot be enumerated"};
   if (committed_ > 0) throw Trouble{in_condition};
   const Event* kept = nullptr;
@@ -236,7 +246,8 @@ bool Machine::draw_number(std::size_t tried) {
 bool Machine::list_menu(Menu& menu, bool weighted) {
   items_.clear();
   if (!store_.list_items(arguments_[0], items_))
-    throw Trouble{std::string(weighted ? "choose" : "uniform") + " needs a list of known length, not " + store_.text(arguments_[0])};
+    throw Trouble{std::string(weighted ? "choose" : "uniform") + " needs a list of known length, not " +
+                  store_.text(arguments_[0])};
   const bool is_open = store_.deref(arguments_[1]).is(Tag::reference);
   if (!weighted && is_open) {
     menu.options = items_.size();
@@ -246,9 +257,11 @@ bool Machine::list_menu(Menu& menu, bool weighted) {
   for (std::size_t i = 0; i < items_.size(); ++i) {
     double weight = 1.0;
     if (weighted) {
-      if (!store_.is_structure(items_[i], store_.pair_functor)) throw Trouble{"choose needs a list of Weight-Item, but an item is " + store_.text(items_[i])};
+      if (!store_.is_structure(items_[i], store_.pair_functor))
+        throw Trouble{"choose needs a list of Weight-Item, but an item is " + store_.text(items_[i])};
       weight = store_.evaluate(store_.argument(items_[i], 0)).value();
-      if (!(weight >= 0.0) || !std::isfinite(weight)) throw Trouble{"the weight of " + store_.text(items_[i]) + " is not a finite number of 0 or more"};
+      if (!(weight >= 0.0) || !std::isfinite(weight))
+        throw Trouble{"the weight of " + store_.text(items_[i]) + " is not a finite number of 0 or more"};
     }
     if (weight == 0.0) continue;
     if (!is_open && !store_.can_unify(arguments_[1], weighted ? store_.argument(items_[i], 1) : items_[i])) continue;
@@ -308,8 +321,8 @@ bool Machine::bind_draw(const Option& chosen) {
       const Question question = question_of(chosen);
       const auto [left, right] = context_.split(context_.node_of(arguments_[0]), feature, question);
       return (is_given(1) || store_.unify(arguments_[1], context_.feature_atom(feature))) &&
-             store_.unify(arguments_[2], context_.question_term(feature, question)) && store_.unify(arguments_[3], Cell::node(left)) &&
-             store_.unify(arguments_[4], Cell::node(right));
+             store_.unify(arguments_[2], context_.question_term(feature, question)) &&
+             store_.unify(arguments_[3], Cell::node(left)) && store_.unify(arguments_[4], Cell::node(right));
     }
   }
 }

@@ -10,7 +10,8 @@ namespace {
 constexpr std::uint32_t most_nested = 64;  // guards inside guards, which recurse
 constexpr std::size_t most_output = std::size_t{1} << 20;
 
-/// Which goal a call is, whatever was chosen elsewhere: a hash of the calls that lead to it (the finaliser of SplitMix64).
+/// Which goal a call is, whatever was chosen elsewhere: a hash of the calls that lead to it (the finaliser of
+/// SplitMix64).
 std::uint64_t address_of_call(std::uint64_t caller, std::uint32_t pc) {
   std::uint64_t x = caller + 0x9e3779b97f4a7c15u * (pc + 1u);
   x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
@@ -20,7 +21,8 @@ std::uint64_t address_of_call(std::uint64_t caller, std::uint32_t pc) {
 
 }  // namespace
 
-// ---- the loop ------------------------------------------------------------------------------------------------------------
+// ---- the loop
+// ------------------------------------------------------------------------------------------------------------
 
 bool Machine::run() {
   // Kept in registers; the members are right whenever something else may look at them.
@@ -104,11 +106,13 @@ bool Machine::run() {
       }
       case Op::is:
         store();
-        holds = store_.unify(slot(instruction.a, frame), store_.number(evaluate(code_->expressions[instruction.b], frame)));
+        holds =
+            store_.unify(slot(instruction.a, frame), store_.number(evaluate(code_->expressions[instruction.b], frame)));
         break;
       case Op::compare: {
         store();
-        const Number x = evaluate(code_->expressions[instruction.b], frame), y = evaluate(code_->expressions[instruction.b + 1], frame);
+        const Number x = evaluate(code_->expressions[instruction.b], frame),
+                     y = evaluate(code_->expressions[instruction.b + 1], frame);
         const int order = compare(x, y);
         switch (static_cast<Comparison>(instruction.a)) {
           case Comparison::equal:
@@ -149,7 +153,8 @@ bool Machine::run() {
         ++committed_;
         continue;
       case Op::cut:
-        alternatives_.resize(std::min(alternatives_.size(), static_cast<std::size_t>(slot(instruction.a, frame).integer())));
+        alternatives_.resize(
+            std::min(alternatives_.size(), static_cast<std::size_t>(slot(instruction.a, frame).integer())));
         --committed_;
         continue;
       case Op::gather:
@@ -221,7 +226,8 @@ void Machine::prepare_call(const Instruction& instruction, bool is_last) {
   if (traced_) goal_.caller = static_cast<std::int32_t>(low(frame_ + 3));
 }
 
-// ---- arithmetic ----------------------------------------------------------------------------------------------------------
+// ---- arithmetic
+// ----------------------------------------------------------------------------------------------------------
 
 /// The value of an expression, `operand(place)` being that of a variable; nothing where it has none.
 template <class Operand>
@@ -248,7 +254,8 @@ const Number* Machine::compute(const Expression& expression, Operand operand) {
   return values_.data();
 }
 
-// ---- goals ---------------------------------------------------------------------------------------------------------------
+// ---- goals
+// ---------------------------------------------------------------------------------------------------------------
 
 bool Machine::enter() {
   const CompiledPredicate& predicate = predicates_[goal_.target];
@@ -291,10 +298,13 @@ bool Machine::enter_clauses(const std::vector<std::uint32_t>& list, std::uint32_
 
 double Machine::label_of(const CompiledClause& clause) {
   if (clause.label_variables == 0 && clause.fixed_label) return *clause.fixed_label;
-  const auto where = [&] { return std::to_string(clause.label_begin.line) + ", column " + std::to_string(clause.label_begin.column); };
+  const auto where = [&] {
+    return std::to_string(clause.label_begin.line) + ", column " + std::to_string(clause.label_begin.column);
+  };
   if (clause.label_variables != goal_.labels)
     throw Trouble{"the rule at line " + where() + " has " + std::to_string(clause.label_variables) +
-                  (clause.label_variables == 1 ? " label variable, but the goal gives " : " label variables, but the goal gives ") +
+                  (clause.label_variables == 1 ? " label variable, but the goal gives "
+                                               : " label variables, but the goal gives ") +
                   std::to_string(goal_.labels) + "; call it as  [E] : goal"};
   for (std::uint32_t i = goal_.arguments - goal_.labels; i < goal_.arguments; ++i)
     if (store_.deref(arguments_[i]).is(Tag::reference))
@@ -325,7 +335,8 @@ bool Machine::enter_labelled(std::size_t tried) {
     menu.options = weights_.size() - base;
     menu.weights = weights_.data() + base;
     menu.ids = ids_.data() + base;
-    const bool is_usual = std::isfinite(menu.total) && std::all_of(menu.weights, menu.weights + menu.options, [&](double w) { return w / menu.total > 0.0; });
+    const bool is_usual = std::isfinite(menu.total) && std::all_of(menu.weights, menu.weights + menu.options,
+                                                                   [&](double w) { return w / menu.total > 0.0; });
     if (known && is_usual) {
       *known = {{menu.weights, menu.weights + menu.options}, {menu.ids, menu.ids + menu.options}};
       for (double& weight : known->weights) weight /= menu.total;
@@ -342,7 +353,8 @@ bool Machine::enter_labelled(std::size_t tried) {
 /// Where the options of the goal at hand are kept, if they may be; empty where they are not found yet.
 Machine::KnownMenu* Machine::known_menu(const CompiledPredicate& predicate) {
   if (!predicate.open || raw_ || goal_.labels > 1) return nullptr;
-  if (*predicate.open != CompiledClause::always && !store_.deref(arguments_[*predicate.open]).is(Tag::reference)) return nullptr;
+  if (*predicate.open != CompiledClause::always && !store_.deref(arguments_[*predicate.open]).is(Tag::reference))
+    return nullptr;
   std::vector<KnownMenu>& menus = known_menus_[goal_.target];
   if (menus.empty()) menus.resize(known_numbers + 1);
   if (goal_.labels == 0) return &menus.back();
@@ -374,8 +386,9 @@ void Machine::add_option(Menu& menu, std::uint64_t id, double weight) {
 /// Whether the clause's head unifies with the goal and its guard holds.
 bool Machine::is_applicable(std::uint32_t number) {
   const CompiledClause& clause = clauses_[number];
-  const bool unifies = clause.pattern == CompiledClause::always ||
-                       (clause.pattern != CompiledClause::unknown_place && store_.deref(arguments_[clause.pattern]).is(Tag::reference));
+  const bool unifies =
+      clause.pattern == CompiledClause::always ||
+      (clause.pattern != CompiledClause::unknown_place && store_.deref(arguments_[clause.pattern]).is(Tag::reference));
   if (unifies && !clause.has_guard) return true;
   if (unifies && clause.test) {
     Cell values[8];
@@ -383,11 +396,13 @@ bool Machine::is_applicable(std::uint32_t number) {
     for (std::size_t i = 0; i < count; ++i) values[i] = arguments_[clause.test->arguments[i]];
     return call_builtin(clause.test->builtin, context_, values) == clause.test->expected;
   }
-  if (nested_ >= most_nested) throw Trouble{"guards call one another more than " + std::to_string(most_nested) + " deep"};
+  if (nested_ >= most_nested)
+    throw Trouble{"guards call one another more than " + std::to_string(most_nested) + " deep"};
   save_arguments();
   const Goal goal = goal_;
   const Address frame = frame_, top = store_.top(), boundary = store_.boundary, trial = trial_frame_;
-  const std::uint32_t pc = pc_, stop = stop_scope_, committed = committed_, traced = traced_ ? static_cast<std::uint32_t>(traced_->size()) : 0;
+  const std::uint32_t pc = pc_, stop = stop_scope_, committed = committed_,
+                      traced = traced_ ? static_cast<std::uint32_t>(traced_->size()) : 0;
   const std::size_t trail = store_.trail.size(), floor = floor_;
   const NodeId nodes = data_ ? data_->mark() : 0;
   store_.boundary = top;
@@ -426,7 +441,8 @@ bool Machine::enter_clause(std::uint32_t number) {
   if (clause.has_frame) {
     frame = store_.top();
     const std::uint32_t depth = low(goal_.frame + 1) + 1;
-    if (depth > limits_.depth) throw Trouble{"more than " + std::to_string(limits_.depth) + " goals wait for one another"};
+    if (depth > limits_.depth)
+      throw Trouble{"more than " + std::to_string(limits_.depth) + " goals wait for one another"};
     store_.push({two(goal_.frame, goal_.pc)});
     store_.push({two(goal_.scope, depth)});
     store_.push({goal_.address});
@@ -456,13 +472,15 @@ bool Machine::match_head(std::uint32_t pc, Address frame) {
         const Cell argument = store_.deref(arguments_[instruction.a]), constant = constants_[instruction.b];
         if (argument.is(Tag::reference))
           store_.bind(argument, constant);
-        else if (argument != constant && (constant.is(Tag::atom) || constant.is(Tag::integer) || !store_.unify(argument, constant)))
+        else if (argument != constant &&
+                 (constant.is(Tag::atom) || constant.is(Tag::integer) || !store_.unify(argument, constant)))
           return false;
         break;
       }
       case Op::get_structure:
       case Op::match_structure: {
-        const Cell term = store_.deref(instruction.op == Op::get_structure ? arguments_[instruction.a] : slot(instruction.a, frame));
+        const Cell term =
+            store_.deref(instruction.op == Op::get_structure ? arguments_[instruction.a] : slot(instruction.a, frame));
         if (term.is(Tag::reference)) {
           const Address address = store_.push({instruction.b});
           store_.bind(term, Cell::structure(address));
@@ -498,7 +516,8 @@ bool Machine::match_head(std::uint32_t pc, Address frame) {
           ++next;
         break;
       case Op::init_variables:
-        for (Address at = frame + header + instruction.a; at < frame + header + instruction.b; ++at) store_.set(at, Cell::reference(at));
+        for (Address at = frame + header + instruction.a; at < frame + header + instruction.b; ++at)
+          store_.set(at, Cell::reference(at));
         break;
       default:
         pc_ = pc;
@@ -510,7 +529,10 @@ bool Machine::match_head(std::uint32_t pc, Address frame) {
 
 Number Machine::evaluate(const Expression& expression, Address frame) {
   const Number* const value = compute(expression, [&](std::uint16_t place) { return slot(place, frame); });
-  if (!value) throw Trouble{"the arithmetic has no value here: division by 0, the root or logarithm of a negative number, or a whole number that is too large"};
+  if (!value)
+    throw Trouble{
+        "the arithmetic has no value here: division by 0, the root or logarithm of a negative number, or a whole "
+        "number that is too large"};
   return *value;
 }
 

@@ -16,8 +16,11 @@ void refuse_redefinition(const Reading& reading, Problems& problems) {
     const std::string& name = program.source.symbols.name(indicator.first);
     const Meaning meaning = meaning_of(name, indicator.second);
     const Place place = program.source.terms.start(program.clauses[predicate.clauses[0]].head);
-    if (place.line > reading.program_lines || (name[0] != '$' && (meaning == Meaning::ordinary || meaning == Meaning::constraint))) continue;
-    problems.push_back({Problem::Severity::error, place, program.name(indicator) + " is built in and cannot be defined; choose another name"});
+    if (place.line > reading.program_lines ||
+        (name[0] != '$' && (meaning == Meaning::ordinary || meaning == Meaning::constraint)))
+      continue;
+    problems.push_back({Problem::Severity::error, place,
+                        program.name(indicator) + " is built in and cannot be defined; choose another name"});
   }
 }
 
@@ -35,9 +38,11 @@ Reading read_with_goal(std::string_view text, std::string_view goal, Problems& p
   Problems alone;
   const Source source = parse(std::string(goal) + "\n.", alone);
   for (const Problem& problem : alone)
-    problems.push_back({problem.severity, {reading.program_lines + 1 + problem.place.line, problem.place.column}, problem.message});
+    problems.push_back(
+        {problem.severity, {reading.program_lines + 1 + problem.place.line, problem.place.column}, problem.message});
   if (problems.empty() && source.sentences.size() != 1)
-    problems.push_back({Problem::Severity::error, {reading.program_lines + 2, 1}, "the goal must be one goal, such as  cart(T)"});
+    problems.push_back(
+        {Problem::Severity::error, {reading.program_lines + 2, 1}, "the goal must be one goal, such as  cart(T)"});
   if (!problems.empty()) return reading;
   std::string head;
   for (const Symbol symbol : source.sentences[0].variables) {

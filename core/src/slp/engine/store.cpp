@@ -7,13 +7,19 @@
 namespace baytree::slp {
 
 std::uint32_t Functors::intern(Functor functor) {
-  const auto [place, is_new] = numbers_.try_emplace({functor.name, functor.arity}, static_cast<std::uint32_t>(functors_.size()));
+  const auto [place, is_new] =
+      numbers_.try_emplace({functor.name, functor.arity}, static_cast<std::uint32_t>(functors_.size()));
   if (is_new) functors_.push_back(functor);
   return place->second;
 }
 
-Store::Store(Symbols names, Functors known, std::vector<std::uint64_t> begin, std::size_t max_cells, std::uint64_t max_steps)
-    : symbols(std::move(names)), functors(std::move(known)), begin_(std::move(begin)), capacity_(0), max_steps_(max_steps) {
+Store::Store(Symbols names, Functors known, std::vector<std::uint64_t> begin, std::size_t max_cells,
+             std::uint64_t max_steps)
+    : symbols(std::move(names)),
+      functors(std::move(known)),
+      begin_(std::move(begin)),
+      capacity_(0),
+      max_steps_(max_steps) {
   // What the program itself takes comes on top, so that a run can always begin; no address is beyond 32 bits.
   max_cells_ = std::min(max_cells, std::size_t{0xffff'ffff} - begin_.size() - 2 * margin) + begin_.size() + 2 * margin;
   list_functor = functors.intern({symbols.intern("[|]"), 2});
@@ -33,12 +39,15 @@ void Store::clear() {
 void Store::grow(std::size_t cells) {
   const std::size_t needed = top_ + cells + margin;
   if (needed > max_cells_)
-    throw Trouble{"the program needs more than the " + std::to_string(max_cells_ / (std::size_t{1} << 17)) + " MiB of memory it may use"};
+    throw Trouble{"the program needs more than the " + std::to_string(max_cells_ / (std::size_t{1} << 17)) +
+                  " MiB of memory it may use"};
   capacity_ = std::min(std::max(needed, capacity_ * 2), max_cells_);
   cells_.resize(capacity_);
 }
 
-void Store::throw_too_long() const { throw Trouble{"the program took more than the " + std::to_string(max_steps_) + " steps it may take"}; }
+void Store::throw_too_long() const {
+  throw Trouble{"the program took more than the " + std::to_string(max_steps_) + " steps it may take"};
+}
 
 bool Store::unify_all(Cell first, Cell second) {
   pending_.assign(1, {first, second});
@@ -59,7 +68,8 @@ bool Store::unify_all(Cell first, Cell second) {
       bind(b, a);
     } else if (a.is(Tag::structure) && b.is(Tag::structure)) {
       if (functor_number(a) != functor_number(b)) return false;
-      for (std::uint32_t i = functor(a).arity; i-- > 0;) pending_.emplace_back(at(a.address() + 1 + i), at(b.address() + 1 + i));
+      for (std::uint32_t i = functor(a).arity; i-- > 0;)
+        pending_.emplace_back(at(a.address() + 1 + i), at(b.address() + 1 + i));
     } else if (!(a.is(Tag::real) && b.is(Tag::real) && cells_[a.address()] == cells_[b.address()])) {
       return false;
     }
@@ -103,7 +113,9 @@ Number Store::evaluate(Cell expression) {
       values.resize(values.size() - arity);
       const auto value = apply(*step.function, x, y);
       if (!value)
-        throw Trouble{"the arithmetic has no value here: division by 0, the root or logarithm of a negative number, or a whole number that is too large"};
+        throw Trouble{
+            "the arithmetic has no value here: division by 0, the root or logarithm of a negative number, or a whole "
+            "number that is too large"};
       values.push_back(*value);
       continue;
     }
@@ -213,7 +225,8 @@ int Store::compare(Cell first, Cell second) {
           result = order(f.arity, g.arity);
           if (result == 0) result = order(symbols.name(f.name).compare(symbols.name(g.name)), 0);
           if (result == 0)
-            for (std::uint32_t i = f.arity; i-- > 0;) pending.emplace_back(at(a.address() + 1 + i), at(b.address() + 1 + i));
+            for (std::uint32_t i = f.arity; i-- > 0;)
+              pending.emplace_back(at(a.address() + 1 + i), at(b.address() + 1 + i));
           break;
         }
         default:
@@ -267,7 +280,9 @@ Cell Store::load(const Copy& copy) {
   reserve(copy.cells.size());
   const Address base = top_;
   const auto moved = [base](Cell cell) {
-    return cell.is(Tag::atom) || cell.is(Tag::integer) || cell.is(Tag::node) ? cell : Cell::make(cell.tag(), std::uint64_t{cell.address()} + base);
+    return cell.is(Tag::atom) || cell.is(Tag::integer) || cell.is(Tag::node)
+               ? cell
+               : Cell::make(cell.tag(), std::uint64_t{cell.address()} + base);
   };
   std::copy(copy.cells.begin(), copy.cells.end(), cells_.begin() + base);
   top_ += static_cast<Address>(copy.cells.size());
@@ -306,11 +321,14 @@ TermId Store::to_terms(Cell term, Source& source, std::optional<std::size_t> mos
     std::optional<std::size_t> most_parts;
 
     bool is_full() const {
-      if (!most_parts && source.terms.nodes.size() > most_whole_parts) throw Trouble{"a term has too many parts to be written, or contains itself"};
+      if (!most_parts && source.terms.nodes.size() > most_whole_parts)
+        throw Trouble{"a term has too many parts to be written, or contains itself"};
       return most_parts && source.terms.nodes.size() > *most_parts;
     }
 
-    TermId name(Kind kind, std::string_view text) { return source.terms.add({.kind = kind, .name = source.symbols.intern(text)}); }
+    TermId name(Kind kind, std::string_view text) {
+      return source.terms.add({.kind = kind, .name = source.symbols.intern(text)});
+    }
 
     TermId make(Cell cell, int depth) {
       cell = store.deref(cell);
@@ -330,7 +348,8 @@ TermId Store::to_terms(Cell term, Source& source, std::optional<std::size_t> mos
         case Tag::structure:
           break;
       }
-      if (depth == 0 && !most_parts) throw Trouble{"a term is nested more than " + std::to_string(max_whole_depth) + " deep"};
+      if (depth == 0 && !most_parts)
+        throw Trouble{"a term is nested more than " + std::to_string(max_whole_depth) + " deep"};
       if (depth == 0 || is_full()) return name(Kind::atom, "...");
       if (store.is_structure(cell, store.list_functor)) return list(cell, depth);
       const Functor& functor = store.functor(cell);
@@ -355,7 +374,8 @@ TermId Store::to_terms(Cell term, Source& source, std::optional<std::size_t> mos
   return Walk{*this, source, most_parts}.make(term, most_parts ? max_text_depth : max_whole_depth);
 }
 
-std::vector<std::string> Store::texts(std::span<const Cell> terms, std::optional<std::size_t> most_parts, bool plain) const {
+std::vector<std::string> Store::texts(std::span<const Cell> terms, std::optional<std::size_t> most_parts,
+                                      bool plain) const {
   Source source;
   std::vector<TermId> roots;
   for (const Cell term : terms) roots.push_back(to_terms(term, source, most_parts));

@@ -13,7 +13,9 @@ constexpr double infinite = std::numeric_limits<double>::infinity();
 
 std::optional<Function> function_of(const Source& source, TermId id) {
   const Term& term = source.terms[id];
-  return term.kind == Kind::atom || term.kind == Kind::compound ? function_named(source.symbols.name(term.name), term.arity) : std::nullopt;
+  return term.kind == Kind::atom || term.kind == Kind::compound
+             ? function_named(source.symbols.name(term.name), term.arity)
+             : std::nullopt;
 }
 
 std::optional<Number> value_of(const Source& source, TermId id, std::span<const double> variables) {

@@ -56,7 +56,8 @@ constexpr Entry entries[] = {
 }  // namespace
 
 Meaning meaning_of(std::string_view name, std::uint32_t arity) {
-  const auto* found = std::find_if(std::begin(entries), std::end(entries), [&](const Entry& entry) { return entry.name == name && entry.arity == arity; });
+  const auto* found = std::find_if(std::begin(entries), std::end(entries),
+                                   [&](const Entry& entry) { return entry.name == name && entry.arity == arity; });
   return found == std::end(entries) ? ordinary : found->meaning;
 }
 

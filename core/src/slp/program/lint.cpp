@@ -39,7 +39,8 @@ class Linter {
     check_undefined();
     check_reached(goal);
     check_constraint_names();
-    std::stable_sort(problems_.begin(), problems_.end(), [](const Problem& a, const Problem& b) { return a.place < b.place; });
+    std::stable_sort(problems_.begin(), problems_.end(),
+                     [](const Problem& a, const Problem& b) { return a.place < b.place; });
     return std::move(problems_);
   }
 
@@ -47,8 +48,12 @@ class Linter {
   const Source& source() const { return program_.source; }
   Place place(TermId term) const { return source().terms.start(term); }
   Place place(const Predicate& predicate) const { return place(program_.clauses[predicate.clauses[0]].head); }
-  void warn(Place where, std::string message) { problems_.push_back({Problem::Severity::warning, where, std::move(message)}); }
-  Meaning meaning(Indicator indicator) const { return meaning_of(source().symbols.name(indicator.first), indicator.second); }
+  void warn(Place where, std::string message) {
+    problems_.push_back({Problem::Severity::warning, where, std::move(message)});
+  }
+  Meaning meaning(Indicator indicator) const {
+    return meaning_of(source().symbols.name(indicator.first), indicator.second);
+  }
 
   void collect_calls(Indicator caller, const Clause& clause) {
     for (const auto& part : {clause.guard, clause.body}) {
@@ -56,7 +61,8 @@ class Linter {
       for (const TermId goal : goals_of(program_, *part)) {
         const TermId called = as_call(program_, goal).goal;
         if (source().terms[called].kind == Kind::variable) {
-          problems_.push_back({Problem::Severity::error, place(called), "a variable cannot be called; write the goal itself"});
+          problems_.push_back(
+              {Problem::Severity::error, place(called), "a variable cannot be called; write the goal itself"});
           continue;
         }
         calls_[caller].insert(program_.indicator(called));
@@ -69,7 +75,8 @@ class Linter {
     const Meaning known = meaning(predicate.indicator);
     if (known != Meaning::ordinary && known != Meaning::constraint)
       problems_.push_back(
-          {Problem::Severity::error, place(predicate), program_.name(predicate.indicator) + " is built in and cannot be defined; choose another name"});
+          {Problem::Severity::error, place(predicate),
+           program_.name(predicate.indicator) + " is built in and cannot be defined; choose another name"});
   }
 
   void check_labels(const Predicate& predicate) {
@@ -84,10 +91,12 @@ class Linter {
     }
     if (labelled.empty()) return;
     const std::string name = program_.name(predicate.indicator);
-    if (unlabelled) warn(place(unlabelled->head), name + " has clauses with labels and this one without; label all of them or none");
+    if (unlabelled)
+      warn(place(unlabelled->head), name + " has clauses with labels and this one without; label all of them or none");
     // Depths, sizes and counts are 0 or more; a variable that is itself a label is a probability.
-    const bool is_probability =
-        std::any_of(labelled.begin(), labelled.end(), [&](const Clause* clause) { return source().terms[*clause->label].kind == Kind::variable; });
+    const bool is_probability = std::any_of(labelled.begin(), labelled.end(), [&](const Clause* clause) {
+      return source().terms[*clause->label].kind == Kind::variable;
+    });
     const Interval variables{0.0, is_probability ? 1.0 : std::numeric_limits<double>::infinity()};
     for (const Clause* clause : labelled) check_sign(*clause, variables);
     if (!unlabelled) check_sum(name, labelled);
@@ -107,8 +116,9 @@ class Linter {
     }
   }
 
-  /// The labels of clauses that compete must sum to 1: over the whole predicate or, where the first argument tells clauses apart, over each of its values.
-  /// Checked where no clause has a guard, at some values of the label variables.
+  /// The labels of clauses that compete must sum to 1: over the whole predicate or, where the first argument tells
+  /// clauses apart, over each of its values. Checked where no clause has a guard, at some values of the label
+  /// variables.
   void check_sum(const std::string& name, const std::vector<const Clause*>& labelled) {
     for (const double trial : {1.0, 2.0, 5.0}) {
       double sum = 0.0;
@@ -120,11 +130,14 @@ class Linter {
         by_first_argument[first_argument(*clause)] += *label;
       }
       const auto is_one = [](double total) { return std::abs(total - 1.0) <= label_tolerance; };
-      const bool each_is_one = !by_first_argument.contains("") &&
-                               std::all_of(by_first_argument.begin(), by_first_argument.end(), [&](const auto& entry) { return is_one(entry.second); });
+      const bool each_is_one =
+          !by_first_argument.contains("") && std::all_of(by_first_argument.begin(), by_first_argument.end(),
+                                                         [&](const auto& entry) { return is_one(entry.second); });
       if (is_one(sum) || each_is_one) continue;
-      const std::string where = labelled[0]->label_variables.empty() ? "" : " where its variables are " + number_text(trial);
-      warn(place(labelled[0]->head), "the labels of " + name + " sum to " + number_text(sum) + where + ", not to 1; they are divided by their sum");
+      const std::string where =
+          labelled[0]->label_variables.empty() ? "" : " where its variables are " + number_text(trial);
+      warn(place(labelled[0]->head), "the labels of " + name + " sum to " + number_text(sum) + where +
+                                         ", not to 1; they are divided by their sum");
       return;
     }
   }
@@ -172,13 +185,15 @@ class Linter {
   void check_constraint_names() {
     std::vector<std::string> constraints;
     for (const std::string& name : known_names())
-      if (const auto slash = name.rfind('/'); meaning_of(name.substr(0, slash), static_cast<std::uint32_t>(name[slash + 1] - '0')) == Meaning::constraint)
+      if (const auto slash = name.rfind('/');
+          meaning_of(name.substr(0, slash), static_cast<std::uint32_t>(name[slash + 1] - '0')) == Meaning::constraint)
         constraints.push_back(name);
     for (const auto& [indicator, predicate] : program_.predicates) {
-      const bool are_facts =
-          std::all_of(predicate.clauses.begin(), predicate.clauses.end(), [&](std::size_t clause) { return !program_.clauses[clause].body; });
+      const bool are_facts = std::all_of(predicate.clauses.begin(), predicate.clauses.end(),
+                                         [&](std::size_t clause) { return !program_.clauses[clause].body; });
       if (!are_facts || first_call_.contains(indicator) || meaning(indicator) != Meaning::ordinary) continue;
-      const std::string hint = suggestion(program_.name(indicator), constraints, source().symbols.name(indicator.first).size());
+      const std::string hint =
+          suggestion(program_.name(indicator), constraints, source().symbols.name(indicator.first).size());
       if (!hint.empty()) warn(place(predicate), "nothing uses " + program_.name(indicator) + hint);
     }
   }
@@ -189,7 +204,8 @@ class Linter {
       const Indicator next = pending.back();
       pending.pop_back();
       if (!reached.insert(next).second) continue;
-      if (const auto found = calls_.find(next); found != calls_.end()) pending.insert(pending.end(), found->second.begin(), found->second.end());
+      if (const auto found = calls_.find(next); found != calls_.end())
+        pending.insert(pending.end(), found->second.begin(), found->second.end());
     }
   }
 
@@ -205,7 +221,8 @@ class Linter {
       return;
     }
     for (const auto& [indicator, predicate] : program_.predicates)
-      if (!reached.contains(indicator) && meaning(indicator) == Meaning::ordinary) warn(place(predicate), program_.name(indicator) + " is never reached");
+      if (!reached.contains(indicator) && meaning(indicator) == Meaning::ordinary)
+        warn(place(predicate), program_.name(indicator) + " is never reached");
   }
 
   /// The first goal that a clause calls.
@@ -216,7 +233,8 @@ class Linter {
     return program_.indicator(goal);
   }
 
-  /// Whether the first goal is the predicate itself, called with a part of one of its arguments: that ends when there are no more parts.
+  /// Whether the first goal is the predicate itself, called with a part of one of its arguments: that ends when there
+  /// are no more parts.
   bool takes_apart(const Clause& clause) const {
     if (!clause.body) return false;
     const Terms& terms = source().terms;
@@ -249,7 +267,8 @@ class Linter {
         const Indicator next = pending.back();
         pending.pop_back();
         if (next == predicate.indicator) {
-          warn(place(clause.head), program_.name(next) + " calls itself first, with no label to decide otherwise: it may not end");
+          warn(place(clause.head),
+               program_.name(next) + " calls itself first, with no label to decide otherwise: it may not end");
           return;
         }
         const auto found = program_.predicates.find(next);

@@ -43,7 +43,9 @@ constexpr Entry entries[] = {
 };
 
 /// Nothing where the value is not defined, as the root of −1 or infinity less infinity.
-std::optional<Number> defined(double value) { return std::isnan(value) ? std::nullopt : std::optional(Number::of(value)); }
+std::optional<Number> defined(double value) {
+  return std::isnan(value) ? std::nullopt : std::optional(Number::of(value));
+}
 
 std::optional<Number> whole(std::int64_t value) {
   if (value > largest_integer || value < -largest_integer) return std::nullopt;
@@ -151,13 +153,15 @@ std::optional<Number> apply(Function function, Number x, Number y) {
     case Function::truncate:
       return x.is_integer ? x : rounded(std::trunc(x.real));
     case Function::sign:
-      return x.is_integer ? Number::whole((x.integer > 0) - (x.integer < 0)) : Number::of((x.real > 0.0) - (x.real < 0.0));
+      return x.is_integer ? Number::whole((x.integer > 0) - (x.integer < 0))
+                          : Number::of((x.real > 0.0) - (x.real < 0.0));
     case Function::minimum:
       return compare(y, x) < 0 ? y : x;
     case Function::maximum:
       return compare(y, x) > 0 ? y : x;
     default:
-      return x.is_integer && y.is_integer ? apply_whole(function, x.integer, y.integer) : apply_real(function, x.value(), y.value());
+      return x.is_integer && y.is_integer ? apply_whole(function, x.integer, y.integer)
+                                          : apply_real(function, x.value(), y.value());
   }
 }
 

@@ -5,7 +5,8 @@ namespace {
 
 class Reader {
  public:
-  Reader(Program& program, Problems& problems) : program_(program), problems_(problems), common_(program.source.symbols) {}
+  Reader(Program& program, Problems& problems)
+      : program_(program), problems_(problems), common_(program.source.symbols) {}
 
   void read(std::size_t sentence) {
     Clause clause{.sentence = sentence};
@@ -27,14 +28,16 @@ class Reader {
       term = terms().argument(term, 1);
       if (terms().is(term, common_.colon, 2)) {
         const auto items = list_items(program_.source, terms().argument(term, 0));
-        if (!items) return report(terms().argument(term, 0), "the label's variables must be a list, as in  1/D : [D] : goal");
+        if (!items)
+          return report(terms().argument(term, 0), "the label's variables must be a list, as in  1/D : [D] : goal");
         clause.label_variables = *items;
         term = terms().argument(term, 1);
       }
       if (!check_label(clause)) return;
     }
     clause.head = term;
-    if (!is_callable(term)) return report(term, "the head of a clause must be a name with arguments, not a number, a variable or a list");
+    if (!is_callable(term))
+      return report(term, "the head of a clause must be a name with arguments, not a number, a variable or a list");
     Predicate& predicate = program_.predicates[program_.indicator(term)];
     predicate.indicator = program_.indicator(term);
     predicate.clauses.push_back(program_.clauses.size());
@@ -44,13 +47,15 @@ class Reader {
  private:
   const Terms& terms() const { return program_.source.terms; }
 
-  void report(TermId term, std::string message) { problems_.push_back({Problem::Severity::error, terms().start(term), std::move(message)}); }
+  void report(TermId term, std::string message) {
+    problems_.push_back({Problem::Severity::error, terms().start(term), std::move(message)});
+  }
 
   bool is_callable(TermId term) const {
     const Term& node = terms()[term];
     if (node.kind != Kind::atom && node.kind != Kind::compound) return false;
-    for (const Symbol reserved :
-         {common_.nil, common_.dot, common_.comma, common_.semicolon, common_.arrow, common_.neck, common_.bar, common_.colon, common_.braces})
+    for (const Symbol reserved : {common_.nil, common_.dot, common_.comma, common_.semicolon, common_.arrow,
+                                  common_.neck, common_.bar, common_.colon, common_.braces})
       if (node.name == reserved) return false;
     return true;
   }
@@ -106,7 +111,8 @@ void collect_goals(const Program& program, TermId body, std::vector<TermId>& goa
   const Term& node = terms[body];
   if (node.kind == Kind::compound) {
     const std::string& name = program.source.symbols.name(node.name);
-    const bool control = (node.arity == 2 && (name == ";" || name == "->" || name == "|")) || (node.arity == 1 && name == "\\+");
+    const bool control =
+        (node.arity == 2 && (name == ";" || name == "->" || name == "|")) || (node.arity == 1 && name == "\\+");
     if (control) {
       for (std::uint32_t i = 0; i < node.arity; ++i) collect_goals(program, terms.argument(body, i), goals);
       return;
@@ -121,9 +127,13 @@ void collect_goals(const Program& program, TermId body, std::vector<TermId>& goa
 
 }  // namespace
 
-std::string Program::name(Indicator indicator) const { return source.symbols.name(indicator.first) + "/" + std::to_string(indicator.second); }
+std::string Program::name(Indicator indicator) const {
+  return source.symbols.name(indicator.first) + "/" + std::to_string(indicator.second);
+}
 
-Indicator Program::indicator(TermId callable) const { return {source.terms[callable].name, source.terms[callable].arity}; }
+Indicator Program::indicator(TermId callable) const {
+  return {source.terms[callable].name, source.terms[callable].arity};
+}
 
 std::optional<std::vector<TermId>> list_items(const Source& source, TermId term) {
   std::vector<TermId> items;
@@ -140,7 +150,8 @@ Call as_call(const Program& program, TermId goal) {
   const Terms& terms = program.source.terms;
   const Term& node = terms[goal];
   if (node.kind == Kind::compound && node.arity == 2 && program.source.symbols.name(node.name) == ":")
-    if (auto items = list_items(program.source, terms.argument(goal, 0))) return {terms.argument(goal, 1), std::move(*items)};
+    if (auto items = list_items(program.source, terms.argument(goal, 0)))
+      return {terms.argument(goal, 1), std::move(*items)};
   return {goal, {}};
 }
 

@@ -30,7 +30,9 @@ bool redraw(Machine& machine, std::size_t k, Machine::Extent extent, Chance& cha
                    " times in a row; write the condition into the rules, so that choices that break it are not made");
 }
 
-double log_ratio(std::size_t before, std::size_t after) { return std::log(static_cast<double>(before)) - std::log(static_cast<double>(after)); }
+double log_ratio(std::size_t before, std::size_t after) {
+  return std::log(static_cast<double>(before)) - std::log(static_cast<double>(after));
+}
 
 }  // namespace
 
@@ -43,20 +45,27 @@ std::optional<std::string> objection(Kernel kernel, const Analysis& analysis, Se
   if (kernel == Kernel::subtree && !analysis.is_local) {
     for (const RandomGoal& goal : analysis.random_goals)
       if (!goal.is_pure)
-        return "subtree redraws part of a proof and keeps the rest, but no part of this program can be proved by itself: of " + goal.name + ", " + goal.reason;
+        return "subtree redraws part of a proof and keeps the rest, but no part of this program can be proved by "
+               "itself: of " +
+               goal.name + ", " + goal.reason;
     return "subtree redraws part of a proof and keeps the rest, but this program has one part only";
   }
   if (kernel == Kernel::address && semantics == Semantics::backtrack && analysis.may_fail)
-    return "address keeps choices whose probabilities, under backtrack, depend on what fails, and this program may fail: " + analysis.failure +
-           ". Use semantics reject, or another kernel";
+    return "address keeps choices whose probabilities, under backtrack, depend on what fails, and this program may "
+           "fail: " +
+           analysis.failure + ". Use semantics reject, or another kernel";
   return std::nullopt;
 }
 
 KernelMixture::KernelMixture(std::vector<KernelComponent> parts, const Analysis& analysis, Semantics semantics)
-    : components(std::move(parts)), turns(components.size()), accepted(components.size()), is_local_(analysis.is_local) {
+    : components(std::move(parts)),
+      turns(components.size()),
+      accepted(components.size()),
+      is_local_(analysis.is_local) {
   if (components.empty()) throw InputError("a chain needs at least one kernel");
   for (const KernelComponent& component : components) {
-    if (!(component.weight > 0.0 && std::isfinite(component.weight))) throw InputError("the weight of a kernel must be positive and finite");
+    if (!(component.weight > 0.0 && std::isfinite(component.weight)))
+      throw InputError("the weight of a kernel must be positive and finite");
     if (component.mistake != Mistake::none) continue;
     if (const auto reason = objection(component.kernel, analysis, semantics)) throw InputError(*reason);
   }
@@ -88,13 +97,16 @@ std::optional<double> KernelMixture::propose(std::size_t i, Machine& machine, Ch
       std::size_t k = turn % (component.last + 1);
       if (component.mistake == Mistake::clamped) k = std::min(k, before - 1);
       if (k >= before) return std::nullopt;
-      if (!redraw(machine, k, is_local_ ? Machine::Extent::scope : Machine::Extent::to_the_end, chance)) return std::nullopt;
+      if (!redraw(machine, k, is_local_ ? Machine::Extent::scope : Machine::Extent::to_the_end, chance))
+        return std::nullopt;
       break;
     }
     case Kernel::sequence:
     case Kernel::subtree: {
       const bool is_part = component.kernel == Kernel::subtree && is_local_;
-      if (!redraw(machine, chance.below(before), is_part ? Machine::Extent::scope : Machine::Extent::to_the_end, chance)) return std::nullopt;
+      if (!redraw(machine, chance.below(before), is_part ? Machine::Extent::scope : Machine::Extent::to_the_end,
+                  chance))
+        return std::nullopt;
       ratio = log_ratio(before, machine.choices_after());
       break;
     }

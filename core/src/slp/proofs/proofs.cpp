@@ -41,7 +41,9 @@ class Trie {
     PathChoice choice;
     double alive;  // the probability of those of its own options that lead to a proof
   };
-  static bool is_same(const PathChoice& a, const PathChoice& b) { return a.address == b.address && a.chosen == b.chosen; }
+  static bool is_same(const PathChoice& a, const PathChoice& b) {
+    return a.address == b.address && a.chosen == b.chosen;
+  }
 
   std::vector<Branch> branches_;
   std::vector<std::size_t> last_;

@@ -131,7 +131,8 @@ Token Lexer::number(Token token) {
   if (is_real) {
     token.kind = TokenKind::real;
     const auto result = std::from_chars(first, last, token.real);
-    if (result.ec != std::errc() || !std::isfinite(token.real)) return report(token, token.text + " is too large or too small a number");
+    if (result.ec != std::errc() || !std::isfinite(token.real))
+      return report(token, token.text + " is too large or too small a number");
   } else {
     token.kind = TokenKind::integer;
     if (std::from_chars(first, last, token.integer).ec != std::errc())
@@ -156,7 +157,8 @@ Token Lexer::character_code(Token token) {
   // The first byte of UTF-8 says how many follow; each of those carries six bits.
   const auto lead = static_cast<unsigned char>(character[0]);
   std::int64_t code = lead < 0x80 ? lead : lead >= 0xF0 ? lead & 0x07 : lead >= 0xE0 ? lead & 0x0F : lead & 0x1F;
-  for (std::size_t i = 1; i < character.size(); ++i) code = code << 6 | (static_cast<unsigned char>(character[i]) & 0x3F);
+  for (std::size_t i = 1; i < character.size(); ++i)
+    code = code << 6 | (static_cast<unsigned char>(character[i]) & 0x3F);
   token.integer = code;
   return token;
 }
@@ -181,7 +183,8 @@ Token Lexer::quoted(Token token) {
   const char quote = peek();
   advance();
   for (;;) {
-    if (done() || peek() == '\n') return report(token, std::string("this quotation is never closed; end it with ") + quote);
+    if (done() || peek() == '\n')
+      return report(token, std::string("this quotation is never closed; end it with ") + quote);
     const char c = peek();
     if (c == quote && peek(1) == quote) {
       token.text += quote;
@@ -191,7 +194,9 @@ Token Lexer::quoted(Token token) {
       break;
     } else if (c == '\\') {
       const Place place = place_;
-      if (!escape(token.text)) problems_.push_back({Problem::Severity::error, place, "unknown character behind \\; a backslash itself is written \\\\"});
+      if (!escape(token.text))
+        problems_.push_back(
+            {Problem::Severity::error, place, "unknown character behind \\; a backslash itself is written \\\\"});
     } else {
       token.text += c;
       advance();

@@ -10,7 +10,8 @@ namespace {
 /// The sentence cannot be read; the problem has been reported.
 struct Unreadable {};
 
-// Whoever walks a term recurses as deep as it nests; each level costs stack, under the sanitizers some kilobytes. Conjunctions and lists are walked by loops.
+// Whoever walks a term recurses as deep as it nests; each level costs stack, under the sanitizers some kilobytes.
+// Conjunctions and lists are walked by loops.
 constexpr std::size_t deepest_nesting = 400;
 
 struct Read {
@@ -20,7 +21,8 @@ struct Read {
 
 class Parser {
  public:
-  Parser(std::string_view source, Source& out, Problems& problems) : lexer_(source, problems), out_(out), problems_(problems), common_(out.symbols) {
+  Parser(std::string_view source, Source& out, Problems& problems)
+      : lexer_(source, problems), out_(out), problems_(problems), common_(out.symbols) {
     advance();
   }
 
@@ -30,7 +32,8 @@ class Parser {
       depth_ = 0;
       try {
         sentence_.term = term(highest_priority).term;
-        if (token_.kind != TokenKind::end) fail(token_.place, "expected an operator or the full stop of the clause before " + describe(token_));
+        if (token_.kind != TokenKind::end)
+          fail(token_.place, "expected an operator or the full stop of the clause before " + describe(token_));
         advance();
         out_.sentences.push_back(sentence_);
       } catch (const Unreadable&) {
@@ -88,7 +91,8 @@ class Parser {
     Read left = primary(most);
     while (const auto found = infix_here()) {
       if (found->priority > most) break;
-      if (left.priority > found->left) fail(token_.place, "'" + token_.text + "' does not bind this tightly; use parentheses");
+      if (left.priority > found->left)
+        fail(token_.place, "'" + token_.text + "' does not bind this tightly; use parentheses");
       left = {binds_right(*found) ? right_chain(left.term, *found) : left_step(left.term, *found), found->priority};
     }
     --depth_;
@@ -96,7 +100,8 @@ class Parser {
   }
 
   std::optional<Operator> infix_here() const {
-    const bool is_name = token_.kind == TokenKind::atom || token_.kind == TokenKind::comma || token_.kind == TokenKind::bar;
+    const bool is_name =
+        token_.kind == TokenKind::atom || token_.kind == TokenKind::comma || token_.kind == TokenKind::bar;
     return is_name ? infix_operator(token_.text) : std::nullopt;
   }
 
@@ -119,9 +124,11 @@ class Parser {
     };
     std::vector<Link> links;
     TermId last = left;
-    for (auto next = infix_here(); next && next->priority == found.priority && binds_right(*next); next = infix_here()) {
+    for (auto next = infix_here(); next && next->priority == found.priority && binds_right(*next);
+         next = infix_here()) {
       links.push_back({last, out_.symbols.intern(token_.text), token_.place});
-      if (token_.kind != TokenKind::comma && links.size() > deepest_nesting) fail(token_.place, "this is nested too deeply");
+      if (token_.kind != TokenKind::comma && links.size() > deepest_nesting)
+        fail(token_.place, "this is nested too deeply");
       advance();
       last = term(found.priority - 1).term;
     }
@@ -188,7 +195,9 @@ class Parser {
     return id;
   }
 
-  TermId atom(const Token& token) { return out_.terms.add({.kind = Kind::atom, .name = out_.symbols.intern(token.text), .place = token.place}); }
+  TermId atom(const Token& token) {
+    return out_.terms.add({.kind = Kind::atom, .name = out_.symbols.intern(token.text), .place = token.place});
+  }
 
   TermId variable(const Token& token) {
     const Symbol name = out_.symbols.intern(token.text);
@@ -206,13 +215,15 @@ class Parser {
 
   /// A name that is not called: a number's sign, a prefix operator, or an atom.
   Read name(const Token& token, int most) {
-    if (token.text == "-" && !token_.layout_before && (token_.kind == TokenKind::integer || token_.kind == TokenKind::real)) {
+    if (token.text == "-" && !token_.layout_before &&
+        (token_.kind == TokenKind::integer || token_.kind == TokenKind::real)) {
       const Token number = token_;
       advance();
-      return {
-          out_.terms.add(
-              {.kind = number.kind == TokenKind::integer ? Kind::integer : Kind::real, .integer = -number.integer, .real = -number.real, .place = token.place}),
-          0};
+      return {out_.terms.add({.kind = number.kind == TokenKind::integer ? Kind::integer : Kind::real,
+                              .integer = -number.integer,
+                              .real = -number.real,
+                              .place = token.place}),
+              0};
     }
     const auto found = prefix_operator(token.text);
     if (found && starts_term()) {
@@ -265,8 +276,8 @@ class Parser {
   void expect(TokenKind kind, const char* sign, const Token& open) {
     if (token_.kind == TokenKind::wrong) throw Unreadable{};
     if (token_.kind != kind)
-      fail(token_.place,
-           std::string("expected ") + sign + " before " + describe(token_) + ", to close what line " + std::to_string(open.place.line) + " opens");
+      fail(token_.place, std::string("expected ") + sign + " before " + describe(token_) + ", to close what line " +
+                             std::to_string(open.place.line) + " opens");
     advance();
   }
 

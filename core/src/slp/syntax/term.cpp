@@ -18,12 +18,17 @@ TermId Terms::add(Term term) {
 TermId Terms::compound(Symbol name, std::span<const TermId> args, Place place) {
   const auto first = static_cast<std::uint32_t>(arguments.size());
   arguments.insert(arguments.end(), args.begin(), args.end());
-  return add({.kind = Kind::compound, .name = name, .arity = static_cast<std::uint32_t>(args.size()), .first = first, .place = place});
+  return add({.kind = Kind::compound,
+              .name = name,
+              .arity = static_cast<std::uint32_t>(args.size()),
+              .first = first,
+              .place = place});
 }
 
 bool Terms::is(TermId id, Symbol name, std::uint32_t arity) const {
   const Term& term = nodes[id];
-  return arity == 0 ? term.kind == Kind::atom && term.name == name : term.kind == Kind::compound && term.name == name && term.arity == arity;
+  return arity == 0 ? term.kind == Kind::atom && term.name == name
+                    : term.kind == Kind::compound && term.name == name && term.arity == arity;
 }
 
 Place Terms::start(TermId id) const {

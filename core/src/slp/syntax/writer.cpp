@@ -51,14 +51,19 @@ std::string real_text(double value) {
   std::string text(buffer, result.ptr);
   // A real keeps a point, so that it is read back as one.
   if (text.find_first_of(".e") == std::string::npos) text += ".0";
-  if (const auto exponent = text.find('e'); exponent != std::string::npos && text.find('.') == std::string::npos) text.insert(exponent, ".0");
+  if (const auto exponent = text.find('e'); exponent != std::string::npos && text.find('.') == std::string::npos)
+    text.insert(exponent, ".0");
   return text;
 }
 
 class Writer {
  public:
   Writer(const Source& source, std::span<const Symbol> variables, Style style)
-      : source_(source), variables_(variables), comma_(style == Style::spaced ? ", " : ","), close_(style != Style::spaced), plain_(style == Style::plain) {}
+      : source_(source),
+        variables_(variables),
+        comma_(style == Style::spaced ? ", " : ","),
+        close_(style != Style::spaced),
+        plain_(style == Style::plain) {}
 
   void write(TermId id, int most) {
     const Term& term = source_.terms[id];
@@ -108,7 +113,8 @@ class Writer {
         const std::size_t right = text.size();
         write(source_.terms.argument(id, 1), found->right);
         // Two signs side by side would be read as one.
-        if (close_ && text.size() > right && text[right - 1] != ' ' && (is_sign(text[right]) || text[right] == '(')) text.insert(right, " ");
+        if (close_ && text.size() > right && text[right - 1] != ' ' && (is_sign(text[right]) || text[right] == '('))
+          text.insert(right, " ");
       });
       return;
     }
@@ -128,7 +134,8 @@ class Writer {
   }
 
   void infix(const std::string& sign) {
-    const bool needs_space = !close_ || !is_sign(sign[0]) || (!text.empty() && is_sign(text.back())) || sign == ":-" || sign == "->";
+    const bool needs_space =
+        !close_ || !is_sign(sign[0]) || (!text.empty() && is_sign(text.back())) || sign == ":-" || sign == "->";
     text += needs_space ? " " + sign + " " : sign;
   }
 
@@ -149,7 +156,8 @@ class Writer {
 
   void list(TermId id) {
     const char* separator = "[";
-    for (; source_.terms[id].kind == Kind::compound && name(source_.terms[id]) == "[|]" && source_.terms[id].arity == 2; id = source_.terms.argument(id, 1)) {
+    for (; source_.terms[id].kind == Kind::compound && name(source_.terms[id]) == "[|]" && source_.terms[id].arity == 2;
+         id = source_.terms.argument(id, 1)) {
       text += separator;
       write(source_.terms.argument(id, 0), argument_priority);
       separator = comma_;

@@ -22,7 +22,8 @@ class ColumnWeights {
   std::uint32_t draw_untried(const std::vector<bool>& tried, Stream& stream) const;
 
  private:
-  std::vector<double> log_weights_, before_;  // the latter: sums of the weights before each column and, at the end, of all
+  std::vector<double> log_weights_,
+      before_;  // the latter: sums of the weights before each column and, at the end, of all
   bool equal_ = true;
 };
 

@@ -8,7 +8,8 @@
 
 namespace baytree::bart {
 
-/// Sufficient statistics of a leaf, over its rows as they are without its tree. Of squares the weight is the number of rows.
+/// Sufficient statistics of a leaf, over its rows as they are without its tree. Of squares the weight is the number of
+/// rows.
 struct LeafSums {
   double sum = 0.0, weight = 0.0;
 };
@@ -23,17 +24,20 @@ struct VariancePrior {
     // χ²_k is twice a gamma variable of shape k/2
     return std::log(0.5 * (nu * lambda + squares)) - stream.log_gamma(0.5 * (nu + number));
   }
-  /// The log density of such squares of normal variables with v integrated out, but for what does not depend on how they are divided into leaves.
+  /// The log density of such squares of normal variables with v integrated out, but for what does not depend on how
+  /// they are divided into leaves.
   double log_marginal(double squares, double number) const {
     const double shape = 0.5 * nu, rate = 0.5 * nu * lambda;
-    return shape * std::log(rate) - log_gamma(shape) + log_gamma(shape + 0.5 * number) - (shape + 0.5 * number) * std::log(rate + 0.5 * squares);
+    return shape * std::log(rate) - log_gamma(shape) + log_gamma(shape + 0.5 * number) -
+           (shape + 0.5 * number) * std::log(rate + 0.5 * squares);
   }
 };
 
 /// What is known of leaf values before any data, and what a value does to the rows of its leaf.
 ///
-/// The leaves of a mean have normal values, which are taken from the residuals. Those of a variance have the logarithms of factors, by which squares of
-/// residuals are divided (Pratola, Chipman, George and McCulloch 2020). What rows *hold* of a leaf is its value, or its factor.
+/// The leaves of a mean have normal values, which are taken from the residuals. Those of a variance have the logarithms
+/// of factors, by which squares of residuals are divided (Pratola, Chipman, George and McCulloch 2020). What rows
+/// *hold* of a leaf is its value, or its factor.
 class Leaf {
  public:
   /// Values are N(0, sd²) and lie on a grid.
@@ -46,7 +50,8 @@ class Leaf {
   /// Whether rows are multiplied by their changes, and not added to.
   bool multiplies() const { return grid_ == 0.0; }
   bool allows(float value) const {
-    return multiplies() ? std::abs(value) < 80.0f : std::nearbyint(static_cast<double>(value) / grid_) * grid_ == static_cast<double>(value);
+    return multiplies() ? std::abs(value) < 80.0f
+                        : std::nearbyint(static_cast<double>(value) / grid_) * grid_ == static_cast<double>(value);
   }
 
   /// The value of a leaf before there is a draw.
@@ -65,8 +70,8 @@ class Leaf {
   /// What is left of a sum without a part of it.
   double rest(double all, double part) const { return multiplies() ? std::max(all - part, 0.0) : all - part; }
 
-  /// The density of a leaf's rows with its value integrated out is exp(fit/2) / sqrt(gain), but for what does not depend on the tree: several leaves take one
-  /// logarithm.
+  /// The density of a leaf's rows with its value integrated out is exp(fit/2) / sqrt(gain), but for what does not
+  /// depend on the tree: several leaves take one logarithm.
   struct Marginal {
     double fit = 0.0, gain = 1.0;
 

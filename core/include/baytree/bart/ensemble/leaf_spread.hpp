@@ -8,9 +8,9 @@
 
 namespace baytree::bart {
 
-/// The standard deviation of all leaf values, learned: half-Cauchy (Gelman 2006), as Linero and Yang (2018) have it for soft trees, but cut off at so many
-/// times its scale. Above, so that it is known beforehand how far residuals reach; below, as values lie on a grid: were they all rounded to 0, it would fall
-/// for ever.
+/// The standard deviation of all leaf values, learned: half-Cauchy (Gelman 2006), as Linero and Yang (2018) have it for
+/// soft trees, but cut off at so many times its scale. Above, so that it is known beforehand how far residuals reach;
+/// below, as values lie on a grid: were they all rounded to 0, it would fall for ever.
 class LeafSpread {
  public:
   static constexpr double least_scales = 1.0 / 1024, most_scales = 8.0;

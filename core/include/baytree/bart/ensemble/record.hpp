@@ -11,12 +11,14 @@
 
 namespace baytree::bart {
 
-/// The trees of some draws. Those with the same rules as in the draw before are stored once, their values with every draw.
+/// The trees of some draws. Those with the same rules as in the draw before are stored once, their values with every
+/// draw.
 struct TreeDraws {
   Forest forest;
-  std::vector<std::int32_t> tree;  // of every tree of every draw: its place among all trees stored since the chain began
-  std::vector<float> value;        // of every leaf of every tree of every draw
-  std::vector<float> bandwidth;    // of every split, where rules are soft; 0 of one that is hard all the same
+  std::vector<std::int32_t>
+      tree;                      // of every tree of every draw: its place among all trees stored since the chain began
+  std::vector<float> value;      // of every leaf of every tree of every draw
+  std::vector<float> bandwidth;  // of every split, where rules are soft; 0 of one that is hard all the same
 };
 
 /// Appends the values of the leaves of all trees, and the bandwidths of their splits.

@@ -9,11 +9,12 @@
 
 namespace baytree::bart {
 
-/// A sparse prior of the column weights: s ~ Dirichlet(a/p, …, a/p) with a/(a + p) ~ Beta(1/2, 1) (Linero 2018), for p columns.
+/// A sparse prior of the column weights: s ~ Dirichlet(a/p, …, a/p) with a/(a + p) ~ Beta(1/2, 1) (Linero 2018), for p
+/// columns.
 ///
-/// A split chooses a column with probability s_c / Σ s_j over the columns j that have a rule there. With s = g / Σ g and independent g_j ~ Gamma(a/p) this
-/// is g_c ∫ exp(−u Σ g_j) du: given a u for every split, each g_j is Gamma again, whatever is blocked where. The sum of g is independent of s and of the
-/// trees, so it is drawn anew each time.
+/// A split chooses a column with probability s_c / Σ s_j over the columns j that have a rule there. With s = g / Σ g
+/// and independent g_j ~ Gamma(a/p) this is g_c ∫ exp(−u Σ g_j) du: given a u for every split, each g_j is Gamma again,
+/// whatever is blocked where. The sum of g is independent of s and of the trees, so it is drawn anew each time.
 class SparseWeights {
  public:
   explicit SparseWeights(std::size_t columns);

@@ -34,14 +34,15 @@ struct Prior {
 
 /// What the trees are fitted to.
 struct Target {
-  std::span<float> residual;      // the response without the sum of the trees, or squares divided by the product of their leaves; kept so
+  std::span<float> residual;  // the response without the sum of the trees, or squares divided by the product of their
+                              // leaves; kept so
   std::span<const float> weight;  // of each row; none where all weigh 1
-  double precision = 1.0;         // of the noise of a row of weight 1, times the power of the likelihood; of squares the power
+  double precision = 1.0;  // of the noise of a row of weight 1, times the power of the likelihood; of squares the power
 };
 
-/// The trees of a sum, drawn in turn, each given the others (Chipman, George and McCulloch 2010). The fits of a mean lie on a grid of a power of two, as the
-/// residuals must from the start, so coarse that adding them in float is exact. So residuals carry no history of rounding, and can be had again from the trees
-/// to the bit.
+/// The trees of a sum, drawn in turn, each given the others (Chipman, George and McCulloch 2010). The fits of a mean
+/// lie on a grid of a power of two, as the residuals must from the start, so coarse that adding them in float is exact.
+/// So residuals carry no history of rounding, and can be had again from the trees to the bit.
 class TreeSum {
  public:
   explicit TreeSum(std::vector<MoveShare> moves);
@@ -54,7 +55,8 @@ class TreeSum {
 
   /// Visits every tree once.
   virtual void sweep(const Target& target, Stream& stream, Team& team) = 0;
-  /// Puts tree `t` elsewhere, given by rules and sizes; throws InputError where the prior could not have grown it. The residual follows.
+  /// Puts tree `t` elsewhere, given by rules and sizes; throws InputError where the prior could not have grown it. The
+  /// residual follows.
   virtual void restore(std::size_t t, const Nodes& pattern, std::vector<float> values, std::span<float> residual) = 0;
 
   /// The standard deviation that leaf values have before any data.
@@ -62,7 +64,8 @@ class TreeSum {
   /// How likely each column is to be chosen for a rule, among those that have one.
   virtual void set_log_weights(std::vector<double> log_weights) = 0;
   /// Of each split of tree `t`, calls visit(node, blocked), `blocked` being the columns that have no rule there.
-  virtual void for_each_split(std::size_t t, const std::function<void(const Node&, const std::vector<bool>&)>& visit) = 0;
+  virtual void for_each_split(std::size_t t,
+                              const std::function<void(const Node&, const std::vector<bool>&)>& visit) = 0;
 
   /// Whether tree `t` has other rules than when they were last taken.
   virtual bool changed(std::size_t t) const = 0;

@@ -17,16 +17,19 @@
 
 namespace baytree::bart {
 
-/// A tree with the values of its leaves. Leaves are numbered from left to right; a node's `end` is its number of rows, and `splittable` is known of leaves.
+/// A tree with the values of its leaves. Leaves are numbered from left to right; a node's `end` is its number of rows,
+/// and `splittable` is known of leaves.
 struct Tree {
   Nodes nodes;
   std::vector<float> values;
 };
 
-/// A sum of trees with hard rules. A visit makes proposals of a tree's structure with leaf values integrated out, then draws the values. The residuals of *all*
-/// trees are kept; those without a tree are never formed, as their sum over a leaf is that of the residuals plus rows · value.
+/// A sum of trees with hard rules. A visit makes proposals of a tree's structure with leaf values integrated out, then
+/// draws the values. The residuals of *all* trees are kept; those without a tree are never formed, as their sum over a
+/// leaf is that of the residuals plus rows · value.
 ///
-/// The trees may be those of a variance: what is multiplied carries a history of rounding, and must be had anew for every sweep.
+/// The trees may be those of a variance: what is multiplied carries a history of rounding, and must be had anew for
+/// every sweep.
 class Backfit final : public TreeSum {
  public:
   Backfit(const Design& design, const Prior& prior, const Leaf& leaf, std::vector<MoveShare> moves, Simd simd);

@@ -8,8 +8,9 @@
 
 namespace baytree::bart {
 
-/// Grows trees to the data, for chains to begin with: from the root, each node choosing among all rules and none by how likely they make the residuals, one
-/// split ahead (He and Hahn 2023). It leaves no distribution invariant; what follows is the warm-up of a chain.
+/// Grows trees to the data, for chains to begin with: from the root, each node choosing among all rules and none by how
+/// likely they make the residuals, one split ahead (He and Hahn 2023). It leaves no distribution invariant; what
+/// follows is the warm-up of a chain.
 class GrowStart {
  public:
   GrowStart(const Design& design, const GrowTree& prior) : design_(design), prior_(prior) {}
@@ -28,7 +29,9 @@ class GrowStart {
       rows += other.rows;
       return *this;
     }
-    friend Sums operator-(const Sums& a, const Sums& b) { return {a.sum - b.sum, a.weight - b.weight, a.rows - b.rows}; }
+    friend Sums operator-(const Sums& a, const Sums& b) {
+      return {a.sum - b.sum, a.weight - b.weight, a.rows - b.rows};
+    }
   };
   struct Candidate {
     Rule rule;
@@ -36,7 +39,8 @@ class GrowStart {
   };
 
   void grow(Backfit& sum, const Target& target, Stream& stream);
-  bool choose_rule(Backfit& sum, std::span<const Row> rows, const Situation& here, const Target& target, Stream& stream, Rule& rule);
+  bool choose_rule(Backfit& sum, std::span<const Row> rows, const Situation& here, const Target& target, Stream& stream,
+                   Rule& rule);
   void add_candidates(const Backfit& sum, std::uint32_t feature, const Situation& here, const Sums& all);
 
   const Design& design_;

@@ -24,12 +24,14 @@ void divide_again(LeafNumbers numbers, std::uint8_t leaf, const ByteRule& rule);
 void add_changes(std::span<float> residual, std::span<const std::uint8_t> numbers, const float* change);
 
 /// The rows of two leaves, or of one given twice, ascending.
-void rows_of_leaves(std::span<const std::uint8_t> numbers, std::uint8_t first, std::uint8_t second, std::vector<Row>& out);
+void rows_of_leaves(std::span<const std::uint8_t> numbers, std::uint8_t first, std::uint8_t second,
+                    std::vector<Row>& out);
 /// Those of them that go left, or right, but only so many.
-void rows_of_side(std::span<const std::uint8_t> numbers, std::uint8_t first, std::uint8_t second, const ByteRule& rule, bool right, std::size_t most,
-                  std::vector<Row>& out);
+void rows_of_side(std::span<const std::uint8_t> numbers, std::uint8_t first, std::uint8_t second, const ByteRule& rule,
+                  bool right, std::size_t most, std::vector<Row>& out);
 
-/// Rules as bytes. Where a column's codes are no bytes, or a level set is asked about, every row's side is written down.
+/// Rules as bytes. Where a column's codes are no bytes, or a level set is asked about, every row's side is written
+/// down.
 class ByteRules {
  public:
   explicit ByteRules(const Design& design) : design_(design) {}

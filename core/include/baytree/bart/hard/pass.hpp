@@ -24,8 +24,9 @@ struct ByteRule {
 /// What a pass does to the residuals.
 enum class Change : std::uint8_t { none, add, multiply };
 
-/// One pass over the rows does the work of two trees: it adds the change of the tree before to the residuals, or multiplies them by it, and, while they are in
-/// registers, sums them over this tree's leaves and over the right side of a proposed rule.
+/// One pass over the rows does the work of two trees: it adds the change of the tree before to the residuals, or
+/// multiplies them by it, and, while they are in registers, sums them over this tree's leaves and over the right side
+/// of a proposed rule.
 struct Pass {
   float* residual = nullptr;
   const float* weight = nullptr;  // of each row; none where all weigh 1
@@ -46,14 +47,15 @@ struct Pass {
 
 /// What a pass gives, weighted where rows have weights. Only the entries of leaves that there are get written.
 struct PassSums {
-  std::array<double, 256> sum, weight;  // of the residuals and of the weights, by leaf; without weights the latter are not written
-  double right_sum;                     // of the residuals on the right side
-  std::array<double, 2> right_weight;   // on the right side, of the rows of either leaf
+  std::array<double, 256> sum,
+      weight;        // of the residuals and of the weights, by leaf; without weights the latter are not written
+  double right_sum;  // of the residuals on the right side
+  std::array<double, 2> right_weight;  // on the right side, of the rows of either leaf
   std::array<std::uint64_t, 2> right_rows;
 };
 
-/// The rows begin … end of one block. Each sum has 16 lanes, of which lane l adds the rows i with i mod 16 = l in order, and which are added in pairs at the
-/// end; all paths do just that, so they give the same bits.
+/// The rows begin … end of one block. Each sum has 16 lanes, of which lane l adds the rows i with i mod 16 = l in
+/// order, and which are added in pairs at the end; all paths do just that, so they give the same bits.
 using BlockPass = void (*)(const Pass& pass, std::size_t begin, std::size_t end, PassSums& out);
 
 /// The way to do this pass on this machine.

@@ -10,7 +10,8 @@
 
 namespace baytree::bart {
 
-/// Rows are taken in blocks of so many, small enough that a block's codes, leaves and sums stay in the cache while all draws pass over them.
+/// Rows are taken in blocks of so many, small enough that a block's codes, leaves and sums stay in the cache while all
+/// draws pass over them.
 inline constexpr std::size_t lane_rows = 256;
 
 /// One number for each row of a block.
@@ -34,7 +35,8 @@ class CodeBlock {
     for (std::size_t column = 0; column < asked_.size(); ++column) {
       const auto copy = [&]<class Code>(Lane<Code>& lane) {
         const std::uint32_t* code = codes.data() + first * columns_ + asked_[column].feature;
-        for (std::size_t row = 0; row < rows_; ++row) lane[row] = static_cast<Code>(std::min(code[row * columns_], asked_[column].missing));
+        for (std::size_t row = 0; row < rows_; ++row)
+          lane[row] = static_cast<Code>(std::min(code[row * columns_], asked_[column].missing));
       };
       is_wide(column) ? copy(wide_[place_[column]]) : copy(narrow_[place_[column]]);
     }
@@ -42,7 +44,8 @@ class CodeBlock {
 
   std::size_t first() const { return first_; }
   std::size_t rows() const { return rows_; }
-  /// The rows that kernels compute: a multiple of what the widest registers hold. What they find behind the last row means nothing.
+  /// The rows that kernels compute: a multiple of what the widest registers hold. What they find behind the last row
+  /// means nothing.
   std::size_t padded_rows() const { return (rows_ + 63) / 64 * 64; }
 
   bool is_wide(std::size_t column) const { return asked_[column].wide; }
@@ -57,10 +60,12 @@ class CodeBlock {
   std::vector<Lane<std::uint32_t>> wide_;
 };
 
-/// Goes through all sums, block of rows by block of rows: calls adder.begin_block(block), then for each sum adder.begin_sum(block), for each of its trees
-/// adder.add(block, place in the draw, stored tree, values, bandwidths or null), and take(block, number of the sum).
+/// Goes through all sums, block of rows by block of rows: calls adder.begin_block(block), then for each sum
+/// adder.begin_sum(block), for each of its trees adder.add(block, place in the draw, stored tree, values, bandwidths or
+/// null), and take(block, number of the sum).
 template <class Adder, class Take>
-void for_each_sum(const StoredTrees& trees, const StoredDraws& draws, std::span<const std::uint32_t> codes, std::size_t rows, Adder& adder, Take take) {
+void for_each_sum(const StoredTrees& trees, const StoredDraws& draws, std::span<const std::uint32_t> codes,
+                  std::size_t rows, Adder& adder, Take take) {
   CodeBlock block(trees);
   const std::size_t in_sum = draws.trees / draws.outputs;
   for (std::size_t first = 0; first < rows; first += lane_rows) {

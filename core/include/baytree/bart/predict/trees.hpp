@@ -41,8 +41,9 @@ struct StoredDraws {
   bool soft() const { return !bandwidths.empty(); }
 };
 
-/// Stored trees, the rules of each as sets of codes that go right. The splits of a tree are in preorder, so a row's leaf is found by going through them once:
-/// whoever is in leaf `first` of a split and goes right moves to its leaf `right`.
+/// Stored trees, the rules of each as sets of codes that go right. The splits of a tree are in preorder, so a row's
+/// leaf is found by going through them once: whoever is in leaf `first` of a split and goes right moves to its leaf
+/// `right`.
 class StoredTrees {
  public:
   /// Throws InputError where the arrays are not whole trees of these columns, or a tree has too many leaves.
@@ -52,10 +53,16 @@ class StoredTrees {
   std::size_t columns() const { return columns_; }
   std::span<const AskedColumn> asked() const { return asked_; }
   std::size_t leaves(std::size_t tree) const { return begin_[tree + 1] - begin_[tree] + 1; }
-  std::span<const StoredSplit> splits(std::size_t tree) const { return {splits_.data() + begin_[tree], begin_[tree + 1] - begin_[tree]}; }
-  std::span<const CodeRange> ranges(const StoredSplit& split) const { return {ranges_.data() + split.ranges, split.range_count}; }
+  std::span<const StoredSplit> splits(std::size_t tree) const {
+    return {splits_.data() + begin_[tree], begin_[tree + 1] - begin_[tree]};
+  }
+  std::span<const CodeRange> ranges(const StoredSplit& split) const {
+    return {ranges_.data() + split.ranges, split.range_count};
+  }
   /// The shares of a split's training rows that go right, of all splits of a tree; a half where there were no rows.
-  std::span<const double> right_rows(std::size_t tree) const { return {right_rows_.data() + begin_[tree], begin_[tree + 1] - begin_[tree]}; }
+  std::span<const double> right_rows(std::size_t tree) const {
+    return {right_rows_.data() + begin_[tree], begin_[tree + 1] - begin_[tree]};
+  }
 
   /// Throws InputError where the draws are not sums of these trees.
   void check(const StoredDraws& draws) const;

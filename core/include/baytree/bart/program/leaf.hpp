@@ -7,8 +7,8 @@
 
 namespace baytree::bart {
 
-/// The leaves of a tree of a sum as `Derivation` asks for them: over rows of what the tree is fitted to. That changes under them: whoever keeps log marginals
-/// must forget them then.
+/// The leaves of a tree of a sum as `Derivation` asks for them: over rows of what the tree is fitted to. That changes
+/// under them: whoever keeps log marginals must forget them then.
 class TargetLeaf {
  public:
   TargetLeaf(Row rows, const Leaf& leaf) : rows_(rows), leaf_(leaf) {}
@@ -19,11 +19,15 @@ class TargetLeaf {
 
   struct Buffer {};
   Row rows() const { return rows_; }
-  double log_marginal(std::span<const Row> rows, Buffer&) const { return leaf_.marginal(sums_of(rows), target_.precision).log(); }
+  double log_marginal(std::span<const Row> rows, Buffer&) const {
+    return leaf_.marginal(sums_of(rows), target_.precision).log();
+  }
 
   void require_values() const {}
   /// A draw of the leaf's value given these rows; no rows give a draw from the prior.
-  double draw_value(std::span<const Row> rows, Stream& stream) const { return leaf_.draw(sums_of(rows), target_.precision, stream); }
+  double draw_value(std::span<const Row> rows, Stream& stream) const {
+    return leaf_.draw(sums_of(rows), target_.precision, stream);
+  }
 
  private:
   LeafSums sums_of(std::span<const Row> rows) const {

@@ -10,12 +10,14 @@
 
 namespace baytree::bart {
 
-/// A sum of trees that a program derives, each by a proof of its own. A visit forms the residuals without the tree, lets its proof walk with leaf values
-/// integrated out, and draws the values. This needs proofs of which a part can be redrawn alone.
+/// A sum of trees that a program derives, each by a proof of its own. A visit forms the residuals without the tree,
+/// lets its proof walk with leaf values integrated out, and draws the values. This needs proofs of which a part can be
+/// redrawn alone.
 class ProgramSum final : public TreeSum {
  public:
   /// Each tree starts from a draw of the prior with values of 0.
-  ProgramSum(const Design& design, const TreeProgram& program, std::size_t trees, const Leaf& leaf, std::vector<MoveShare> moves, Stream& stream);
+  ProgramSum(const Design& design, const TreeProgram& program, std::size_t trees, const Leaf& leaf,
+             std::vector<MoveShare> moves, Stream& stream);
 
   std::size_t size() const override { return trees_.size(); }
   const Nodes& nodes(std::size_t t) const override { return trees_[t].nodes; }
@@ -26,8 +28,10 @@ class ProgramSum final : public TreeSum {
   const std::vector<slp::Event>& events(std::size_t t) const { return trees_[t].derivation->machine.events(); }
 
   void sweep(const Target& target, Stream& stream, Team& team) override;
-  /// Puts tree `t` where these choices lead; throws InputError where that is another tree than the pattern. The residual follows.
-  void restore(std::size_t t, const std::vector<slp::Event>& choices, const Nodes& pattern, std::vector<float> values, std::span<float> residual);
+  /// Puts tree `t` where these choices lead; throws InputError where that is another tree than the pattern. The
+  /// residual follows.
+  void restore(std::size_t t, const std::vector<slp::Event>& choices, const Nodes& pattern, std::vector<float> values,
+               std::span<float> residual);
 
   void set_leaf_sd(double sd) override { leaf_.set_leaf(leaf_.leaf().with_sd(sd)); }
 

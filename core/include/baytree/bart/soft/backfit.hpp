@@ -11,11 +11,12 @@
 
 namespace baytree::bart {
 
-/// A sum of trees with soft rules (Linero and Yang 2018): a leaf takes part in the fit of every row by its share of it, and each rule that can be soft has a
-/// bandwidth ~ Exponential. Trees have the same prior as with hard rules, whose rules are admissible by the rows that they would divide if they were hard.
+/// A sum of trees with soft rules (Linero and Yang 2018): a leaf takes part in the fit of every row by its share of it,
+/// and each rule that can be soft has a bandwidth ~ Exponential. Trees have the same prior as with hard rules, whose
+/// rules are admissible by the rows that they would divide if they were hard.
 ///
-/// A visit forms the residuals without the tree and makes Metropolis steps with leaf values integrated out, then draws the values. After some sweeps the values
-/// of all trees are drawn at once.
+/// A visit forms the residuals without the tree and makes Metropolis steps with leaf values integrated out, then draws
+/// the values. After some sweeps the values of all trees are drawn at once.
 class SoftBackfit final : public TreeSum {
  public:
   SoftBackfit(const Design& design, const Prior& prior, double leaf_sd, std::vector<MoveShare> moves, double grid);

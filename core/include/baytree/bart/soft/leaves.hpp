@@ -8,8 +8,9 @@
 
 namespace baytree::bart {
 
-/// What the values of leaves depend on: with Φ the shares of the rows in each leaf, W the rows' weights and r the residuals without these leaves, the matrix
-/// ΦᵀWΦ and behind it the column ΦᵀWr, by rows. Of the matrix only the upper half is kept.
+/// What the values of leaves depend on: with Φ the shares of the rows in each leaf, W the rows' weights and r the
+/// residuals without these leaves, the matrix ΦᵀWΦ and behind it the column ΦᵀWr, by rows. Of the matrix only the upper
+/// half is kept.
 struct LeafSystem {
   std::size_t leaves = 0;
   std::vector<double> entries;
@@ -22,8 +23,8 @@ struct LeafSystem {
   const double* row(std::size_t leaf) const { return entries.data() + leaf * (leaves + 1); }
 };
 
-/// The values of leaves given the residuals without them: r ~ N(Φμ, W⁻¹/precision), μ ~ N(0, spread² I). In units of the spread, with
-/// A = I + spread² precision ΦᵀWΦ = CCᵀ and b = spread precision ΦᵀWr,
+/// The values of leaves given the residuals without them: r ~ N(Φμ, W⁻¹/precision), μ ~ N(0, spread² I). In units of
+/// the spread, with A = I + spread² precision ΦᵀWΦ = CCᵀ and b = spread precision ΦᵀWr,
 ///   μ/spread ~ N(A⁻¹b, A⁻¹),   log p(r) = constant + ½ bᵀA⁻¹b − ½ log det A.
 class SoftLeaves {
  public:

@@ -20,15 +20,19 @@ constexpr std::size_t padded(std::size_t rows) { return (rows + soft_lanes - 1) 
 
 /// Divides the shares that a node has of the rows among its children, by the gate of its rule.
 template <class Code>
-void divide_shares(const Code* codes, std::size_t rows, const float* gate, const float* node, float* left, float* right);
+void divide_shares(const Code* codes, std::size_t rows, const float* gate, const float* node, float* left,
+                   float* right);
 
-/// Adds Σ x y over at most a block of rows to the sum of each column y. Lane l adds the rows i with i mod 16 = l in order.
+/// Adds Σ x y over at most a block of rows to the sum of each column y. Lane l adds the rows i with i mod 16 = l in
+/// order.
 void add_dots(const float* x, const float* const* columns, std::size_t n, std::size_t rows, double* sums);
 /// product = x y.
 void multiply(const float* x, const float* y, std::size_t rows, float* product);
 
-/// Adds to the residuals `times`, 1 or −1, the fit of one tree over at most a block of rows: Σ share · value over its leaves, rounded to whole units so that
-/// sums of fits are exact and do not depend on their order. `rounder` is 1.5 · 2²³ units, which added to a number leave no room for a fraction.
-void add_fit(const float* const* shares, const float* values, std::size_t leaves, std::size_t rows, float times, float rounder, float* residual);
+/// Adds to the residuals `times`, 1 or −1, the fit of one tree over at most a block of rows: Σ share · value over its
+/// leaves, rounded to whole units so that sums of fits are exact and do not depend on their order. `rounder` is 1.5 ·
+/// 2²³ units, which added to a number leave no room for a fraction.
+void add_fit(const float* const* shares, const float* values, std::size_t leaves, std::size_t rows, float times,
+             float rounder, float* residual);
 
 }  // namespace baytree::bart

@@ -8,8 +8,9 @@
 
 namespace baytree::bart {
 
-/// The shares that nodes of soft trees have of the rows in a window: of a root 1, of a child that of its parent times the probability of going there. A column
-/// of shares has a place, which is taken and given back; columns are padded with zeros to whole lanes.
+/// The shares that nodes of soft trees have of the rows in a window: of a root 1, of a child that of its parent times
+/// the probability of going there. A column of shares has a place, which is taken and given back; columns are padded
+/// with zeros to whole lanes.
 class SoftShares {
  public:
   using Place = std::uint32_t;

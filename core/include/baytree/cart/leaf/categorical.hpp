@@ -9,12 +9,14 @@
 
 namespace baytree::cart {
 
-/// Dirichlet–multinomial leaves: class probabilities ~ Dirichlet(a, …, a), integrated out. With class counts n_k and n = Σ n_k,
+/// Dirichlet–multinomial leaves: class probabilities ~ Dirichlet(a, …, a), integrated out. With class counts n_k and n
+/// = Σ n_k,
 ///   log p = lgamma(K a) − lgamma(n + K a) + Σ_k [lgamma(n_k + a) − lgamma(a)].
 class CategoricalLeaf {
  public:
   /// `weight` is empty (every row counts once) or one weight per row. The spans must outlive the leaf.
-  CategoricalLeaf(std::span<const std::int32_t> response, std::span<const double> weight, std::uint32_t classes, double concentration);
+  CategoricalLeaf(std::span<const std::int32_t> response, std::span<const double> weight, std::uint32_t classes,
+                  double concentration);
 
   using Buffer = std::vector<double>;
   Row rows() const { return static_cast<Row>(response_.size()); }
@@ -25,8 +27,8 @@ class CategoricalLeaf {
 
   /// Throws InputError where E(y) is not one number: with other than two classes.
   void require_values() const;
-  /// The leaf's value, a draw of the probability of the second class given these rows, on a scale that keeps the order where probabilities round to 0 or 1:
-  /// its log odds. No rows give a draw from the prior.
+  /// The leaf's value, a draw of the probability of the second class given these rows, on a scale that keeps the order
+  /// where probabilities round to 0 or 1: its log odds. No rows give a draw from the prior.
   double draw_value(std::span<const Row> rows, Stream& stream) const;
   /// A value as a probability.
   static double mean_of(double value);

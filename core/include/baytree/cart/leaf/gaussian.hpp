@@ -14,8 +14,10 @@ struct NormalInverseGamma {
   double mean, kappa, nu, scale;
 };
 
-/// Gaussian leaves, each with its own μ and σ², both integrated out. With W the summed weight, s = Σ w (y − mean) and q = Σ w (y − mean)²,
-///   log p = −W/2 log π + ½ log(κ/(κ+W)) + lgamma((ν+W)/2) − lgamma(ν/2) + ν/2 log(ν λ) − (ν+W)/2 log(ν λ + q − s²/(κ+W)).
+/// Gaussian leaves, each with its own μ and σ², both integrated out. With W the summed weight, s = Σ w (y − mean) and q
+/// = Σ w (y − mean)²,
+///   log p = −W/2 log π + ½ log(κ/(κ+W)) + lgamma((ν+W)/2) − lgamma(ν/2) + ν/2 log(ν λ) − (ν+W)/2 log(ν λ + q −
+///   s²/(κ+W)).
 class GaussianLeaf {
  public:
   /// `weight` is empty (every row counts once) or one weight per row. The spans must outlive the leaf.

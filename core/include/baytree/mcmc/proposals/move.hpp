@@ -15,13 +15,16 @@ struct MoveContext {
 };
 
 /// The subtree at `at`.
-inline std::span<Node> subtree(PartitionedTree& tree, std::size_t at) { return {tree.nodes.data() + at, tree.nodes[at].size}; }
+inline std::span<Node> subtree(PartitionedTree& tree, std::size_t at) {
+  return {tree.nodes.data() + at, tree.nodes[at].size};
+}
 
 /// log of π(T') q(T'→T) / (π(T) q(T→T')), prior and proposal but not the likelihood; nothing where the move is to stay.
 using LogRatio = std::optional<double>;
 
-/// The summed log prior of the replacement's nodes from `first` on, minus that of the nodes they would replace, position by position. Both sides come from the
-/// same function; the candidate's nodes are assessed where they stand, on their own rows.
+/// The summed log prior of the replacement's nodes from `first` on, minus that of the nodes they would replace,
+/// position by position. Both sides come from the same function; the candidate's nodes are assessed where they stand,
+/// on their own rows.
 double log_prior_change(MoveContext& move, std::size_t first);
 
 }  // namespace baytree

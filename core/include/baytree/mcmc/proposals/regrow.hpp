@@ -4,12 +4,12 @@
 
 namespace baytree {
 
-/// Prune-and-regrow at a choice point chosen uniformly (`uc`): the regrown part is drawn from the prior given the rest, so π and q cancel but for the choice of
-/// the point, and the ratio is N(T)/N(T') with N the number of choice points.
+/// Prune-and-regrow at a choice point chosen uniformly (`uc`): the regrown part is drawn from the prior given the rest,
+/// so π and q cancel but for the choice of the point, and the ratio is N(T)/N(T') with N the number of choice points.
 LogRatio regrow_anywhere(MoveContext& move);
 
-/// Prune-and-regrow at choice point k (`q0` is k = 0). The point keeps its number in the new tree, so the ratio is 1. A tree with no such point stays: moving
-/// to its last point instead would not be reversible.
+/// Prune-and-regrow at choice point k (`q0` is k = 0). The point keeps its number in the new tree, so the ratio is 1. A
+/// tree with no such point stays: moving to its last point instead would not be reversible.
 LogRatio regrow_at(MoveContext& move, std::size_t k);
 
 /// log N(T)/N(T'), given N(T).

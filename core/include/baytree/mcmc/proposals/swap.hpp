@@ -4,8 +4,8 @@
 
 namespace baytree {
 
-/// Exchanges the rules of a split and of a split that is its child, chosen uniformly among such pairs. The exchange undoes itself and keeps the number of
-/// pairs, so the ratio is that of the priors.
+/// Exchanges the rules of a split and of a split that is its child, chosen uniformly among such pairs. The exchange
+/// undoes itself and keeps the number of pairs, so the ratio is that of the priors.
 LogRatio swap_rules(MoveContext& move);
 
 }  // namespace baytree

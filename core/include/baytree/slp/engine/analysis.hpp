@@ -18,8 +18,8 @@ struct RandomGoal {
 
 /// What can be said of a program without running it.
 struct Analysis {
-  /// Goals that can be proved again by themselves: all they are given is known by then, and nobody else reads what they give. So whether and how they succeed
-  /// depends on the inside alone, and all else keeps its probabilities.
+  /// Goals that can be proved again by themselves: all they are given is known by then, and nobody else reads what they
+  /// give. So whether and how they succeed depends on the inside alone, and all else keeps its probabilities.
   std::unordered_set<TermId> pure;
   std::vector<RandomGoal> random_goals;
   /// Whether some of the random goals are pure: proving one of them again leaves the rest of a proof alone.

@@ -22,7 +22,9 @@ enum class Tag : std::uint8_t {
 struct Cell {
   std::uint64_t bits = 0;
 
-  static constexpr Cell make(Tag tag, std::uint64_t payload) { return {payload << 3 | static_cast<std::uint64_t>(tag)}; }
+  static constexpr Cell make(Tag tag, std::uint64_t payload) {
+    return {payload << 3 | static_cast<std::uint64_t>(tag)};
+  }
   static constexpr Cell reference(Address address) { return make(Tag::reference, address); }
   static constexpr Cell atom(Symbol symbol) { return make(Tag::atom, symbol); }
   static constexpr Cell integer(std::int64_t value) { return make(Tag::integer, static_cast<std::uint64_t>(value)); }

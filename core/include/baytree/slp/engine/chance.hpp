@@ -34,7 +34,8 @@ class StreamChance final : public Chance {
   double uniform() override { return stream_.uniform(); }
   std::uint64_t below(std::uint64_t n) override { return stream_.below(n); }
   std::size_t pick(std::span<const double> weights, double total) override {
-    // Without branches: which option it is cannot be predicted. One of weight 0 is never taken, as its sum is that of the one before.
+    // Without branches: which option it is cannot be predicted. One of weight 0 is never taken, as its sum is that of
+    // the one before.
     const double place = stream_.uniform() * total;
     double sum = 0.0;
     std::size_t index = 0;
@@ -54,8 +55,8 @@ class StreamChance final : public Chance {
   Stream& stream_;
 };
 
-/// Goes through all decisions, depth first: run, note `decisions`, `advance`, and run again until there is nothing new. What would be drawn until it succeeds
-/// is drawn once; whoever sums must divide by the probability of success.
+/// Goes through all decisions, depth first: run, note `decisions`, `advance`, and run again until there is nothing new.
+/// What would be drawn until it succeeds is drawn once; whoever sums must divide by the probability of success.
 class EveryChance final : public Chance {
  public:
   struct Decision {
@@ -63,7 +64,9 @@ class EveryChance final : public Chance {
     double probability;
   };
 
-  double uniform() override { throw InputError("random/1 has no finite list of outcomes, so they cannot be enumerated"); }
+  double uniform() override {
+    throw InputError("random/1 has no finite list of outcomes, so they cannot be enumerated");
+  }
   std::uint64_t below(std::uint64_t n) override {
     return decide(n, [n](std::size_t) { return 1.0 / static_cast<double>(n); });
   }
@@ -71,7 +74,9 @@ class EveryChance final : public Chance {
     return decide(weights.size(), [&](std::size_t i) { return weights[i] / total; });
   }
   bool happens(double probability) override {
-    return decide(2, [probability](std::size_t i) { return i == 0 ? 1.0 - std::min(probability, 1.0) : std::min(probability, 1.0); }) == 1;
+    return decide(2, [probability](std::size_t i) {
+             return i == 0 ? 1.0 - std::min(probability, 1.0) : std::min(probability, 1.0);
+           }) == 1;
   }
 
   void begin_trial() override { trial_ = made_; }

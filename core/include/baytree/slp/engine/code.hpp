@@ -12,7 +12,8 @@
 
 namespace baytree::slp {
 
-/// One step of a clause. `a` is a slot (a variable of the clause; with the temporary bit, one that does not outlive the goal) or an argument register.
+/// One step of a clause. `a` is a slot (a variable of the clause; with the temporary bit, one that does not outlive the
+/// goal) or an argument register.
 enum class Op : std::uint8_t {
   // head: match an argument register, or a slot that holds a part of it
   get_variable,     // slot a := argument b
@@ -87,8 +88,8 @@ struct CompiledClause {
   Expression label;  // over argument registers
   std::uint32_t label_variables = 0;
   std::optional<std::uint64_t> key;  // of its first argument, where that is no variable
-  /// The only argument of the head that is no variable, where no two arguments are the same variable: with an unbound variable there the head always unifies.
-  /// `always`: no argument can fail. `unknown`: try.
+  /// The only argument of the head that is no variable, where no two arguments are the same variable: with an unbound
+  /// variable there the head always unifies. `always`: no argument can fail. `unknown`: try.
   static constexpr std::uint32_t always = 0xffff'ffff, unknown_place = 0xffff'fffe;
   std::uint32_t pattern = unknown_place;
   /// A guard that is one test of the head's arguments, or its opposite, which can be made without a frame.
@@ -110,7 +111,8 @@ struct CompiledPredicate {
   /// Clauses by the key of the first argument, those with a variable there included; for predicates with many clauses.
   std::unordered_map<std::uint64_t, std::vector<std::uint32_t>> by_key;
   std::vector<std::uint32_t> any_key;  // clauses with a variable there
-  /// Where there are no guards: with this argument unbound (or `always`) the options of a call depend on its label variables alone, and there is at most one.
+  /// Where there are no guards: with this argument unbound (or `always`) the options of a call depend on its label
+  /// variables alone, and there is at most one.
   std::optional<std::uint32_t> open;
 };
 

@@ -19,7 +19,8 @@ class Context {
 
   /// Throws Trouble where the program runs without a table.
   Data& table() const;
-  /// Features, nodes and rules as terms, and back; a term that is none is Trouble, but a rule that the feature does not have is nothing.
+  /// Features, nodes and rules as terms, and back; a term that is none is Trouble, but a rule that the feature does not
+  /// have is nothing.
   Cell feature_atom(std::uint32_t feature) const { return features_[feature]; }
   std::uint32_t feature_of(Cell term) const;
   NodeId node_of(Cell term) const;

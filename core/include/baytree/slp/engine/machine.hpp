@@ -41,12 +41,12 @@ struct Goal {
   std::int64_t caller = -1;  // while tracing
 };
 
-/// A random decision of a proof, or the end of a goal that can be proved again by itself. Events are in the order of time, so what lies under a choice is a
-/// contiguous range.
+/// A random decision of a proof, or the end of a goal that can be proved again by itself. Events are in the order of
+/// time, so what lies under a choice is a contiguous range.
 struct Event {
   bool is_choice = false;
-  bool is_second_try = false;                    // its first option failed, and chance does not draw again
-  std::uint32_t scope = 0;                       // how many goals that can be proved again by themselves it is inside of
+  bool is_second_try = false;  // its first option failed, and chance does not draw again
+  std::uint32_t scope = 0;     // how many goals that can be proved again by themselves it is inside of
   std::uint32_t trail_begin = 0, trail_end = 0;  // bindings of older variables made from here to the next event
   // of a choice
   Goal goal;
@@ -75,8 +75,8 @@ enum class Guide : std::uint8_t {
   every,     // each in turn
 };
 
-/// Proves a goal: a machine in the manner of Warren's over one array of cells. Frames lie on it too and never change but by bindings, so a proof can be taken
-/// up again at any of its choices.
+/// Proves a goal: a machine in the manner of Warren's over one array of cells. Frames lie on it too and never change
+/// but by bindings, so a proof can be taken up again at any of its choices.
 class Machine {
  public:
   Machine(std::shared_ptr<const Code> code, Semantics semantics, Data* data, Limits limits);
@@ -95,7 +95,8 @@ class Machine {
   /// Proves the goal with the choices of a proof; throws InputError where they are not choices of this program.
   void follow(const std::vector<Event>& events);
 
-  /// Lays the proof down anew where too much was left over from earlier ones; whether it did, so that nodes have other numbers.
+  /// Lays the proof down anew where too much was left over from earlier ones; whether it did, so that nodes have other
+  /// numbers.
   bool compact();
 
   /// The choices and ends of goals of the current proof.
@@ -104,15 +105,17 @@ class Machine {
 
   /// Visits every proof; `visit` returns false to stop.
   void enumerate(const std::function<bool()>& visit);
-  /// The same with labels chosen among all clauses of a predicate, so that one that does not unify fails: what labels are learnt by. Derivations that fail are
-  /// visited too.
+  /// The same with labels chosen among all clauses of a predicate, so that one that does not unify fails: what labels
+  /// are learnt by. Derivations that fail are visited too.
   void enumerate_raw(const std::function<bool(bool succeeded)>& visit);
 
-  /// What `prove_again` replaces: the events from choice k on of the smallest goal around it that can be proved by itself, or all from k on.
+  /// What `prove_again` replaces: the events from choice k on of the smallest goal around it that can be proved by
+  /// itself, or all from k on.
   enum class Extent : std::uint8_t { scope, to_the_end };
   std::size_t end_of(std::size_t k, Extent extent) const;
 
-  /// Proves again from choice k on, up to the end of that range. The proof stays as it was until `accept`; `discard` forgets the new one. False where it fails.
+  /// Proves again from choice k on, up to the end of that range. The proof stays as it was until `accept`; `discard`
+  /// forgets the new one. False where it fails.
   bool prove_again(std::size_t k, Extent extent, Guide guide, Chance& chance);
   /// log Π p'/p of the choices that were kept in the last run under `matched`.
   double log_kept_ratio() const { return log_kept_ratio_; }
@@ -157,8 +160,8 @@ class Machine {
     enum class Kind : std::uint8_t { clauses, code, gather, random } kind = Kind::clauses;
     bool succeeded = false;                            // while every proof is visited: something below it succeeded
     const std::vector<std::uint32_t>* list = nullptr;  // clauses to try
-    std::uint32_t next = 0;                            // the next of them; of a random choice, how many options were tried
-    Goal goal;                                         // of `code` and `gather`: only where to go on
+    std::uint32_t next = 0;  // the next of them; of a random choice, how many options were tried
+    Goal goal;               // of `code` and `gather`: only where to go on
     Address top = 0;
     std::uint32_t trail = 0, events = 0, tried = 0, traced = 0, committed = 0;
     std::size_t guided = 0;  // choices of the guiding proof that were used before
@@ -173,7 +176,9 @@ class Machine {
   std::uint32_t low(Address at) const { return static_cast<std::uint32_t>(store_.at(at).bits); }
   std::uint32_t scope_of(Address frame) const { return high(frame + 1); }
 
-  Cell slot(std::uint16_t a, Address frame) const { return a & temporary ? temporaries_[a & 0x7fff] : store_.at(frame + header + a); }
+  Cell slot(std::uint16_t a, Address frame) const {
+    return a & temporary ? temporaries_[a & 0x7fff] : store_.at(frame + header + a);
+  }
   void set_slot(std::uint16_t a, Address frame, Cell value) {
     if (a & temporary)
       temporaries_[a & 0x7fff] = value;
@@ -282,7 +287,8 @@ class Machine {
   std::vector<std::uint32_t> gathers_;  // where each findall under way began to collect
   std::vector<std::uint64_t> tried_;
 
-  /// Options that come again and again: of a predicate without label variables, or by a whole number that is its only one, as depths are.
+  /// Options that come again and again: of a predicate without label variables, or by a whole number that is its only
+  /// one, as depths are.
   struct KnownMenu {
     std::vector<double> weights;  // which sum to 1
     std::vector<std::uint64_t> ids;

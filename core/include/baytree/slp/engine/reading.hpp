@@ -8,7 +8,8 @@
 
 namespace baytree::slp {
 
-/// Reads `text` and a goal, a body such as `cart(T), T = leaf`. Problems of the goal have lines from two behind the last of the text on.
+/// Reads `text` and a goal, a body such as `cart(T), T = leaf`. Problems of the goal have lines from two behind the
+/// last of the text on.
 struct Reading {
   Program program;
   std::vector<std::string> goal_variables;

@@ -29,12 +29,13 @@ class Functors {
   std::map<std::pair<Symbol, std::uint32_t>, std::uint32_t> numbers_;
 };
 
-/// Terms as cells on one growing array, with a trail of the bindings that may have to be undone. Everything walks with a stack of its own: a term may be as
-/// deep as memory allows.
+/// Terms as cells on one growing array, with a trail of the bindings that may have to be undone. Everything walks with
+/// a stack of its own: a term may be as deep as memory allows.
 class Store {
  public:
   /// `begin` is what every run starts with: the constants of a program.
-  Store(Symbols symbols, Functors functors, std::vector<std::uint64_t> begin, std::size_t max_cells, std::uint64_t max_steps);
+  Store(Symbols symbols, Functors functors, std::vector<std::uint64_t> begin, std::size_t max_cells,
+        std::uint64_t max_steps);
 
   // ---- memory
   Address top() const { return top_; }
@@ -48,7 +49,8 @@ class Store {
   void clear();
 
   // ---- work
-  /// Counts one step of work, a call or a visit to a part of a term: whatever does not end, terms that contain themselves included, ends here.
+  /// Counts one step of work, a call or a visit to a part of a term: whatever does not end, terms that contain
+  /// themselves included, ends here.
   void spend(std::uint64_t steps = 1) {
     if ((steps_ += steps) > max_steps_) throw_too_long();
   }
@@ -107,14 +109,20 @@ class Store {
   Symbols symbols;
   Functors functors;
 
-  const Functor& functor(Cell structure) const { return functors[static_cast<std::uint32_t>(cells_[structure.address()])]; }
+  const Functor& functor(Cell structure) const {
+    return functors[static_cast<std::uint32_t>(cells_[structure.address()])];
+  }
   std::uint32_t functor_number(Cell structure) const { return static_cast<std::uint32_t>(cells_[structure.address()]); }
   Cell argument(Cell structure, std::uint32_t i) const { return deref(at(structure.address() + 1 + i)); }
-  bool is_structure(Cell cell, std::uint32_t functor) const { return cell.is(Tag::structure) && functor_number(cell) == functor; }
+  bool is_structure(Cell cell, std::uint32_t functor) const {
+    return cell.is(Tag::structure) && functor_number(cell) == functor;
+  }
 
   double real(Cell cell) const;
   Cell number(Number value);
-  Number number_of(Cell cell) const { return cell.is(Tag::integer) ? Number::whole(cell.integer()) : Number::of(real(cell)); }
+  Number number_of(Cell cell) const {
+    return cell.is(Tag::integer) ? Number::whole(cell.integer()) : Number::of(real(cell));
+  }
   /// The value of an arithmetic term; throws Trouble where it has none.
   Number evaluate(Cell expression);
 
@@ -124,7 +132,8 @@ class Store {
   bool list_items(Cell list, std::vector<Cell>& items);
 
   bool is_ground(Cell term);
-  /// The standard order of terms: variables, numbers by value, atoms by name, nodes, then structures by arity, name and arguments.
+  /// The standard order of terms: variables, numbers by value, atoms by name, nodes, then structures by arity, name and
+  /// arguments.
   int compare(Cell a, Cell b);
 
   /// A term by itself, independent of the store's bindings to come; `load` makes it again with new variables.
@@ -135,9 +144,10 @@ class Store {
   Copy copy(Cell term);
   Cell load(const Copy& copy);
 
-  /// Terms as text, with `_1`, `_2`, … for variables; what is deeper than 1,000 or beyond so many parts is written `...`. With no number of parts all is
-  /// written, or Trouble thrown. Without quotes where `plain`.
-  std::vector<std::string> texts(std::span<const Cell> terms, std::optional<std::size_t> most_parts = 10'000, bool plain = false) const;
+  /// Terms as text, with `_1`, `_2`, … for variables; what is deeper than 1,000 or beyond so many parts is written
+  /// `...`. With no number of parts all is written, or Trouble thrown. Without quotes where `plain`.
+  std::vector<std::string> texts(std::span<const Cell> terms, std::optional<std::size_t> most_parts = 10'000,
+                                 bool plain = false) const;
   std::string text(Cell term) const;
 
   std::uint32_t list_functor, pair_functor;

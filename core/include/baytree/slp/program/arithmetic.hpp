@@ -12,8 +12,8 @@ struct Interval {
   double low, high;
 };
 
-/// The value of an arithmetic expression, `variables[i]` being the value of variable i; nothing where it is no number or has no finite value. `exp(X, Y)` is X
-/// to the power Y.
+/// The value of an arithmetic expression, `variables[i]` being the value of variable i; nothing where it is no number
+/// or has no finite value. `exp(X, Y)` is X to the power Y.
 std::optional<double> evaluate(const Source& source, TermId expression, std::span<const double> variables);
 
 /// Bounds of an expression given those of its variables; nothing where a part of it is unknown.

@@ -24,7 +24,8 @@ struct Question {
   bool operator==(const Question&) const = default;
 };
 
-/// The table a program may ask about, and the nodes it makes: sets of rows. The engine knows no more of data than this; it sees predictors, never the response.
+/// The table a program may ask about, and the nodes it makes: sets of rows. The engine knows no more of data than this;
+/// it sees predictors, never the response.
 class Data {
  public:
   virtual ~Data() = default;

@@ -52,11 +52,12 @@ enum class Function : std::uint8_t {
 std::optional<Function> function_named(std::string_view name, std::uint32_t arity);
 std::uint32_t arity_of(Function function);
 
-/// The value of a function; nothing where it has none: division by 0, the root of −1, a whole number too large to hold. `y` is ignored where there is one
-/// argument.
+/// The value of a function; nothing where it has none: division by 0, the root of −1, a whole number too large to hold.
+/// `y` is ignored where there is one argument.
 std::optional<Number> apply(Function function, Number x, Number y);
 
-/// Puts the value in place of x; false where there is none. What labels and counters mostly do is done here, without a call.
+/// Puts the value in place of x; false where there is none. What labels and counters mostly do is done here, without a
+/// call.
 inline bool apply_to(Function function, Number& x, Number y) {
   if (!x.is_integer || !y.is_integer) {
     double value = std::numeric_limits<double>::quiet_NaN();

@@ -12,12 +12,16 @@ namespace baytree::slp {
 /// Proposals that prune a proof at a choice and prove it again. N is the number of choices.
 ///
 /// - `sequence` redraws all from choice k on; ratio N/N'. Exact always.
-/// - `subtree` redraws, from choice k on, the smallest goal around it that can be proved by itself; ratio N/N'. Exact because the rest of the
+/// - `subtree` redraws, from choice k on, the smallest goal around it that can be proved by itself; ratio N/N'. Exact
+/// because the rest of the
 ///   proof neither reads nor depends on it; where there is no such goal it would be `sequence`, and is refused.
-/// - `address` redraws what lies under choice k by labels alone and keeps all other choices by their address; choices that appear are drawn, a
-///   failure means stay; ratio N/N' · Π p'/p over the choices kept. Exact under `reject`, and under `backtrack` where nothing fails.
+/// - `address` redraws what lies under choice k by labels alone and keeps all other choices by their address; choices
+/// that appear are drawn, a
+///   failure means stay; ratio N/N' · Π p'/p over the choices kept. Exact under `reject`, and under `backtrack` where
+///   nothing fails.
 /// - `independent` redraws all; ratio 1. Exact always.
-/// - `cycle` takes k = 0 … last in turn, by `subtree` where the program allows it and else by `sequence`; ratio 1, and where there is no choice k it stays.
+/// - `cycle` takes k = 0 … last in turn, by `subtree` where the program allows it and else by `sequence`; ratio 1, and
+/// where there is no choice k it stays.
 enum class Kernel : std::uint8_t { sequence, subtree, address, independent, cycle };
 
 /// Mistakes for the tests to find.
@@ -37,8 +41,8 @@ struct KernelComponent {
   Mistake mistake = Mistake::none;
 };
 
-/// The kernel that suits a program best: `subtree` where part of it can be proved again by itself, else `address` under `reject` and `sequence` under
-/// `backtrack`.
+/// The kernel that suits a program best: `subtree` where part of it can be proved again by itself, else `address` under
+/// `reject` and `sequence` under `backtrack`.
 Kernel best_kernel(const Analysis& analysis, Semantics semantics);
 
 /// Why a kernel would not be exact; nothing where it is.
@@ -51,8 +55,8 @@ class KernelMixture {
   KernelMixture(std::vector<KernelComponent> components, const Analysis& analysis, Semantics semantics);
 
   std::size_t choose(Chance& chance) const;
-  /// Lets component i propose. The log of π(T')q(T'→T) / π(T)q(T→T'), likelihood apart; nothing where the proof stays. After a proposal the machine must be
-  /// told to accept or to discard.
+  /// Lets component i propose. The log of π(T')q(T'→T) / π(T)q(T→T'), likelihood apart; nothing where the proof stays.
+  /// After a proposal the machine must be told to accept or to discard.
   std::optional<double> propose(std::size_t i, Machine& machine, Chance& chance);
   /// Whether the likelihood ratio is to be cut at 1.
   bool clips(std::size_t i) const { return components[i].mistake == Mistake::clipped; }

@@ -16,8 +16,9 @@ using Path = std::vector<PathChoice>;
 
 Path path_of(const std::vector<Event>& events);
 
-/// The probabilities of all proofs of a goal, given their choices in the order in which `Machine::enumerate` finds them. With ψ the product of a proof's
-/// choices: ψ/Z under `reject`; Π p/A under `backtrack`, where A is the share of a choice's options that lead to any proof.
+/// The probabilities of all proofs of a goal, given their choices in the order in which `Machine::enumerate` finds
+/// them. With ψ the product of a proof's choices: ψ/Z under `reject`; Π p/A under `backtrack`, where A is the share of
+/// a choice's options that lead to any proof.
 std::vector<double> proof_probabilities(const std::vector<Path>& paths, Semantics semantics);
 
 }  // namespace baytree::slp

@@ -17,7 +17,11 @@ class Walk {
   using Consent = std::function<bool()>;
 
   Walk(Machine& machine, KernelMixture mixture, LogLikelihood log_likelihood, double power, Consent consent = {})
-      : machine_(machine), mixture_(std::move(mixture)), likelihood_(std::move(log_likelihood)), power_(power), consent_(std::move(consent)) {
+      : machine_(machine),
+        mixture_(std::move(mixture)),
+        likelihood_(std::move(log_likelihood)),
+        power_(power),
+        consent_(std::move(consent)) {
     if (!(power >= 0.0 && std::isfinite(power))) throw InputError("power must be 0 or more");
   }
 

@@ -23,11 +23,13 @@ struct Source {
   std::vector<Sentence> sentences;
 };
 
-/// Reads Prolog terms with the operators of stochastic logic programs: `:`, `::` and `##` (one operator, 550 xfy) and `|` between head and guard (1100 xfy). A
-/// sentence that cannot be read is reported and left out, and reading goes on behind its full stop, so that all problems of a text are found at once.
+/// Reads Prolog terms with the operators of stochastic logic programs: `:`, `::` and `##` (one operator, 550 xfy) and
+/// `|` between head and guard (1100 xfy). A sentence that cannot be read is reported and left out, and reading goes on
+/// behind its full stop, so that all problems of a text are found at once.
 Source parse(std::string_view source, Problems& problems);
 
-/// How a term is written: with spaces around operators, without those that nothing needs (x1-[leaf,leaf]), or so and without quotes.
+/// How a term is written: with spaces around operators, without those that nothing needs (x1-[leaf,leaf]), or so and
+/// without quotes.
 enum class Style : std::uint8_t { spaced, close, plain };
 
 /// A term as text that `parse` reads back unless it is plain; operators are written as such.

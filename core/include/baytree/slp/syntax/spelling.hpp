@@ -17,12 +17,14 @@ inline std::size_t distance(const std::string& a, const std::string& b) {
         continue;
       }
       d[i][j] = std::min({d[i - 1][j] + 1, d[i][j - 1] + 1, d[i - 1][j - 1] + (a[i - 1] != b[j - 1])});
-      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) d[i][j] = std::min(d[i][j], d[i - 2][j - 2] + 1);
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+        d[i][j] = std::min(d[i][j], d[i - 2][j - 2] + 1);
     }
   return d[a.size()][b.size()];
 }
 
-/// A question to put behind an error: the nearest of the known words where at most one in three of the word's `letters` is wrong, else nothing.
+/// A question to put behind an error: the nearest of the known words where at most one in three of the word's `letters`
+/// is wrong, else nothing.
 inline std::string suggestion(const std::string& word, std::span<const std::string> known, std::size_t letters) {
   constexpr std::size_t longest = 100;  // a distance takes the product of the lengths
   std::size_t least = std::min(letters, longest) / 3 + 1;
