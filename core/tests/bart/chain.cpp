@@ -1,11 +1,11 @@
 // Chains over sums of trees under the sanitizers: passes of every width against each other and against plain sums, and
 // chains over columns of every kind that are put elsewhere and go on as if they had not been.
+#include "baytree/bart/chain.hpp"
+
 #include <cmath>
-#include <cstdio>
 #include <limits>
 #include <vector>
 
-#include "baytree/bart/chain.hpp"
 #include "baytree/base/rng.hpp"
 #include "checks.hpp"
 
@@ -55,7 +55,7 @@ struct Table {
   std::vector<std::int32_t> classes, sign;
 };
 
-void test_passes() {
+TEST_CASE("passes") {
   Stream stream(3, Role::chain, 0);
   for (const std::size_t rows : {1, 15, 16, 17, 63, 64, 65, 1000, 4096}) {
     for (const std::size_t leaves : {1, 2, 5, 7, 11, 16, 17, 255}) {
@@ -94,10 +94,10 @@ void test_passes() {
             }
             for (int w = 1; w < 3; ++w) {
               CHECK(after[w] == after[0]);
-              CHECK(found[w].right_sum == found[0].right_sum && found[w].right_rows == found[0].right_rows &&
-                    found[w].right_weight == found[0].right_weight);
+              CHECK((found[w].right_sum == found[0].right_sum && found[w].right_rows == found[0].right_rows &&
+                     found[w].right_weight == found[0].right_weight));
               for (std::size_t k = 0; k < leaves; ++k)
-                CHECK(found[w].sum[k] == found[0].sum[k] && (!weighted || found[w].weight[k] == found[0].weight[k]));
+                CHECK((found[w].sum[k] == found[0].sum[k] && (!weighted || found[w].weight[k] == found[0].weight[k])));
             }
             double right = 0.0, first = 0.0;
             std::uint64_t right_rows = 0;
@@ -113,7 +113,7 @@ void test_passes() {
               right += goes_right ? value : 0.0;
             }
             const double tolerance = 1e-5 * static_cast<double>(rows);
-            CHECK(std::abs(found[0].sum[0] - first) < tolerance && std::abs(found[0].right_sum - right) < tolerance);
+            CHECK((std::abs(found[0].sum[0] - first) < tolerance && std::abs(found[0].right_sum - right) < tolerance));
             CHECK(found[0].right_rows[0] + found[0].right_rows[1] == right_rows);
           }
     }
@@ -158,13 +158,13 @@ void test_chain(const Table& table, const Response& response, const Model& model
   const auto equal = [](const TreeDraws& a, const TreeDraws& b) {
     return a.value == b.value && a.bandwidth == b.bandwidth && a.tree == b.tree && a.forest.feature == b.forest.feature;
   };
-  CHECK(equal(from_one.mean, from_third.mean) && equal(from_one.variance, from_third.variance));
-  CHECK(from_one.sigma == from_third.sigma && from_one.log_weight == from_third.log_weight);
-  CHECK(from_one.mean.bandwidth.empty() == !one.soft() && from_one.variance.value.empty() == !one.has_variance());
+  CHECK((equal(from_one.mean, from_third.mean) && equal(from_one.variance, from_third.variance)));
+  CHECK((from_one.sigma == from_third.sigma && from_one.log_weight == from_third.log_weight));
+  CHECK((from_one.mean.bandwidth.empty() == !one.soft() && from_one.variance.value.empty() == !one.has_variance()));
   other.end_warm_up();
   other.draw(10, 2, 2);
   const Draws from_other = other.take();
-  CHECK(equal(from_one.mean, from_other.mean) && equal(from_one.variance, from_other.variance));
+  CHECK((equal(from_one.mean, from_other.mean) && equal(from_one.variance, from_other.variance)));
   CHECK(std::isfinite(one.log_likelihood()));
   const std::vector<float> few(values.begin(), values.end() - 1);
   CHECK(throws([&] { third.restore(trees, few, bandwidths, position); }));
@@ -173,7 +173,7 @@ void test_chain(const Table& table, const Response& response, const Model& model
   CHECK(throws([&] { third.restore(trees, values, fewer, position); }));
 }
 
-void test_chains() {
+TEST_CASE("chains") {
   const Table table(1, 333);
   for (const bool weighted : {false, true})
     for (const bool sparse : {false, true})
@@ -215,7 +215,7 @@ void test_chains() {
   test_chain(large, {.numbers = large.numbers}, bushy);
 }
 
-void test_bad_input() {
+TEST_CASE("bad input") {
   const Table table(4, 20);
   const auto make = [&](const Response& response, const Model& model) {
     Chain(table.design, response, model, Stream(1, Role::chain, 0), Simd::plain);
@@ -244,10 +244,3 @@ void test_bad_input() {
 }
 
 }  // namespace
-
-int main() {
-  test_passes();
-  test_chains();
-  test_bad_input();
-  std::printf("bart_tests: %d checks hold\n", baytree::checks);
-}

@@ -1,7 +1,6 @@
 // Sums of trees under the sanitizers: every width against the leaf-by-leaf predictor, over columns of every kind and
 // any number of rows.
 #include <cmath>
-#include <cstdio>
 #include <limits>
 
 #include "baytree/bart/predict/predictor.hpp"
@@ -109,7 +108,7 @@ void test_sums(std::size_t rows) {
   }
 }
 
-void test_refusals() {
+TEST_CASE("refusals") {
   Sums given(1);
   given.add_tree(3);
   const bart::Predictor predictor(given.view(), given.columns);
@@ -117,28 +116,25 @@ void test_refusals() {
   const std::vector<std::int32_t> beyond = {1}, below = {-1};
   const auto refuses = [&](const StoredDraws& draws) { return throws([&] { predictor.check(draws, codes, 2); }); };
   CHECK(!refuses({given.index, 1, 1, given.values, given.bandwidths}));
-  CHECK(refuses({beyond, 1, 1, given.values, {}}) && refuses({below, 1, 1, given.values, {}}));
-  CHECK(refuses({given.index, 0, 1, given.values, {}}) && refuses({given.index, 1, 0, given.values, {}}) &&
-        refuses({given.index, 1, 2, given.values, {}}));
-  CHECK(refuses({given.index, 1, 1, std::span(given.values).first(2), {}}) &&
-        refuses({given.index, 1, 1, given.values, std::span(given.values).first(1)}));
+  CHECK((refuses({beyond, 1, 1, given.values, {}}) && refuses({below, 1, 1, given.values, {}})));
+  CHECK((refuses({given.index, 0, 1, given.values, {}}) && refuses({given.index, 1, 0, given.values, {}}) &&
+         refuses({given.index, 1, 2, given.values, {}})));
+  CHECK((refuses({given.index, 1, 1, std::span(given.values).first(2), {}}) &&
+         refuses({given.index, 1, 1, given.values, std::span(given.values).first(1)})));
   CHECK(throws([&] { predictor.check({given.index, 1, 1, given.values, {}}, codes, 3); }));
   given.add_tree(256);
   CHECK(throws([&] { bart::Predictor(given.view(), given.columns); }));
 }
 
-void test_gate() {
+TEST_CASE("gate") {
   for (float x = -79.9f; x < 80; x += 0.01f)
     CHECK(std::abs(logistic(x) * (1 + std::exp(-static_cast<double>(x))) - 1) < 5e-7);
   const float endless = std::numeric_limits<float>::infinity();
-  CHECK(logistic(endless) == 1 && logistic(-endless) < 1e-30f && logistic(0) == 0.5f);
+  CHECK((logistic(endless) == 1 && logistic(-endless) < 1e-30f && logistic(0) == 0.5f));
+}
+
+TEST_CASE("sums of stored trees") {
+  for (const std::size_t rows : {0, 1, 64, 65, 300}) test_sums(rows);
 }
 
 }  // namespace
-
-int main() {
-  for (const std::size_t rows : {0, 1, 64, 65, 300}) test_sums(rows);
-  test_refusals();
-  test_gate();
-  std::printf("sums: %d checks hold\n", checks);
-}

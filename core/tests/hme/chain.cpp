@@ -1,15 +1,15 @@
 // Mixtures of experts under the sanitizers: normal systems against their equations, chains of every kind at every
 // power, extreme numbers, refusals.
+#include "baytree/hme/chain.hpp"
+
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <limits>
 #include <numeric>
 #include <utility>
 #include <vector>
 
 #include "baytree/base/numeric.hpp"
-#include "baytree/hme/chain.hpp"
 #include "baytree/hme/polya_gamma.hpp"
 #include "baytree/mcmc/tempering.hpp"
 #include "checks.hpp"
@@ -90,12 +90,12 @@ void test_normal_system(std::size_t columns) {
   CHECK(std::abs(sum / draws - freedom) < 4.0 * std::sqrt(2.0 * freedom / draws));
 }
 
-void test_polya_gamma() {
+TEST_CASE("polya gamma") {
   Stream stream(1, Role::chain, 0);
   for (const double tilt : {0.0, 1e-300, 1.5625, 3.125, -3.1250000001, 90.0, 800.0, -1500.0, 1e6, 1e12})
     for (int draw = 0; draw < 200; ++draw) {
       const double omega = hme::polya_gamma(tilt, stream);
-      CHECK(std::isfinite(omega) && omega > 0.0);
+      CHECK((std::isfinite(omega) && omega > 0.0));
     }
 }
 
@@ -109,25 +109,25 @@ void test_chain(const Table& table, double power) {
     const hme::Position position = chain.position();
     check(problem, position.parameters);
     CHECK(std::ranges::all_of(position.leaf, [&](Leaf leaf) { return leaf < problem.leaves; }));
-    CHECK(std::isfinite(chain.log_likelihood()) && std::isfinite(chain.log_prior()));
+    CHECK((std::isfinite(chain.log_likelihood()) && std::isfinite(chain.log_prior())));
     chain.store(draws);
-    CHECK(draws.log_mixture.size() == static_cast<std::size_t>(step + 1) && std::isfinite(draws.log_mixture.back()));
+    CHECK((draws.log_mixture.size() == static_cast<std::size_t>(step + 1) && std::isfinite(draws.log_mixture.back())));
   }
-  CHECK(draws.parameters.gates.size() == 40 * problem.gate_numbers() &&
-        draws.parameters.variance.size() == 40 * problem.variances());
+  CHECK((draws.parameters.gates.size() == 40 * problem.gate_numbers() &&
+         draws.parameters.variance.size() == 40 * problem.variances()));
   hme::Chain other(problem, power, Stream(1, Role::chain, 0));
   other.restore(chain.position());
-  CHECK(other.log_likelihood() == chain.log_likelihood() && other.steps() == 40);
+  CHECK((other.log_likelihood() == chain.log_likelihood() && other.steps() == 40));
   for (int step = 0; step < 10; ++step) {
     chain.step();
     other.step();
-    CHECK(chain.log_likelihood() == other.log_likelihood() && chain.position().leaf == other.position().leaf);
+    CHECK((chain.log_likelihood() == other.log_likelihood() && chain.position().leaf == other.position().leaf));
   }
   other.restart();
   const hme::Position here = chain.position(), there = other.position();
   exchange(chain, other);
-  CHECK(chain.position().leaf == there.leaf && other.position().parameters.gates == here.parameters.gates);
-  CHECK(chain.position().stream == here.stream && other.position().steps == there.steps);
+  CHECK((chain.position().leaf == there.leaf && other.position().parameters.gates == here.parameters.gates));
+  CHECK((chain.position().stream == here.stream && other.position().steps == there.steps));
   chain.begin(here.parameters);
   CHECK(chain.position().parameters.coefficients == here.parameters.coefficients);
 }
@@ -142,7 +142,7 @@ void test_tempered(const Table& table) {
   CHECK(chain.take().log_mixture.size() == 30);
 }
 
-void test_refusals() {
+TEST_CASE("refusals") {
   constexpr double nan = std::numeric_limits<double>::quiet_NaN();
   const auto refuses = [](ExpertKind kind, auto change) {
     Table table(10, 3, 2, 2, 2, kind);
@@ -150,23 +150,23 @@ void test_refusals() {
     return throws([&] { table.prepared(); });
   };
   constexpr ExpertKind linear = ExpertKind::linear, classes = ExpertKind::classes;
-  CHECK(!refuses(linear, [](Table&) {}) && !refuses(classes, [](Table&) {}));
-  CHECK(refuses(linear, [](Table& t) { t.inputs.pop_back(); }) &&
-        refuses(linear, [](Table& t) { t.outputs.pop_back(); }));
-  CHECK(refuses(linear, [](Table& t) { t.inputs.clear(), t.outputs.clear(); }) &&
-        refuses(linear, [](Table& t) { t.problem.columns = 0; }));
-  CHECK(refuses(linear, [](Table& t) { t.inputs[0] = nan; }) &&
-        refuses(linear, [](Table& t) { t.outputs[0] = infinity; }));
-  CHECK(refuses(linear, [](Table& t) { t.problem.branching = 1; }) &&
-        refuses(linear, [](Table& t) { t.problem.depth = 17; }));
+  CHECK((!refuses(linear, [](Table&) {}) && !refuses(classes, [](Table&) {})));
+  CHECK((refuses(linear, [](Table& t) { t.inputs.pop_back(); }) &&
+         refuses(linear, [](Table& t) { t.outputs.pop_back(); })));
+  CHECK((refuses(linear, [](Table& t) { t.inputs.clear(), t.outputs.clear(); }) &&
+         refuses(linear, [](Table& t) { t.problem.columns = 0; })));
+  CHECK((refuses(linear, [](Table& t) { t.inputs[0] = nan; }) &&
+         refuses(linear, [](Table& t) { t.outputs[0] = infinity; })));
+  CHECK((refuses(linear, [](Table& t) { t.problem.branching = 1; }) &&
+         refuses(linear, [](Table& t) { t.problem.depth = 17; })));
   CHECK(refuses(linear, [](Table& t) { t.problem.depth = 1, t.problem.branching = std::size_t{1} << 60; }));
-  CHECK(refuses(linear, [](Table& t) { t.problem.gate_sd = 0.0; }) &&
-        refuses(linear, [](Table& t) { t.problem.sd = nan; }));
-  CHECK(refuses(linear, [](Table& t) { t.problem.nu = 0.0; }) &&
-        refuses(linear, [](Table& t) { t.problem.lambda = {1.0}; }));
+  CHECK((refuses(linear, [](Table& t) { t.problem.gate_sd = 0.0; }) &&
+         refuses(linear, [](Table& t) { t.problem.sd = nan; })));
+  CHECK((refuses(linear, [](Table& t) { t.problem.nu = 0.0; }) &&
+         refuses(linear, [](Table& t) { t.problem.lambda = {1.0}; })));
   CHECK(refuses(linear, [](Table& t) { t.problem.lambda[1] = -1.0; }));
-  CHECK(refuses(classes, [](Table& t) { t.outputs[0] = t.outputs[1] = 1.0; }) &&
-        refuses(classes, [](Table& t) { t.outputs[0] = 0.5; }));
+  CHECK((refuses(classes, [](Table& t) { t.outputs[0] = t.outputs[1] = 1.0; }) &&
+         refuses(classes, [](Table& t) { t.outputs[0] = 0.5; })));
   CHECK(refuses(classes, [](Table& t) { t.problem.n_outputs = 1; }));
   const Table table(10, 3, 2, 2, 2, linear);
   const hme::Problem problem = table.prepared();
@@ -180,20 +180,20 @@ void test_refusals() {
     return throws([&] { chain.restore(bad); });
   };
   CHECK(!not_restored([](auto&) {}));
-  CHECK(not_restored([](auto& bad) { bad.leaf.pop_back(); }) && not_restored([](auto& bad) { bad.leaf[0] = 4; }));
-  CHECK(not_restored([](auto& bad) { bad.parameters.gates.pop_back(); }) &&
-        not_restored([](auto& bad) { bad.parameters.gates[0] = nan; }));
-  CHECK(not_restored([](auto& bad) { bad.parameters.gates[0] = 1e60; }) &&
-        refuses(linear, [](Table& t) { t.inputs[0] = 1e60; }));
-  CHECK(not_restored([](auto& bad) { bad.parameters.variance[0] = 0.0; }) &&
-        not_restored([](auto& bad) { bad.parameters.coefficients.push_back(0.0); }));
+  CHECK((not_restored([](auto& bad) { bad.leaf.pop_back(); }) && not_restored([](auto& bad) { bad.leaf[0] = 4; })));
+  CHECK((not_restored([](auto& bad) { bad.parameters.gates.pop_back(); }) &&
+         not_restored([](auto& bad) { bad.parameters.gates[0] = nan; })));
+  CHECK((not_restored([](auto& bad) { bad.parameters.gates[0] = 1e60; }) &&
+         refuses(linear, [](Table& t) { t.inputs[0] = 1e60; })));
+  CHECK((not_restored([](auto& bad) { bad.parameters.variance[0] = 0.0; }) &&
+         not_restored([](auto& bad) { bad.parameters.coefficients.push_back(0.0); })));
 }
 
-}  // namespace
-
-int main() {
+TEST_CASE("normal systems") {
   for (const std::size_t columns : {1, 2, 7}) test_normal_system(columns);
-  test_polya_gamma();
+}
+
+TEST_CASE("chains of every shape") {
   for (const double power : {0.0, 0.5, 1.0, 2.0})
     for (const ExpertKind kind : {ExpertKind::linear, ExpertKind::constant, ExpertKind::classes}) {
       test_chain({30, 3, 2, 2, 2, kind}, power);
@@ -202,8 +202,11 @@ int main() {
       test_chain({5, 2, 2, 0, 2, kind}, power);
       test_chain({20, 4, 2, 1, 3, kind, 1e6}, power);
     }
+}
+
+TEST_CASE("tempered chains") {
   test_tempered({30, 3, 2, 2, 2, ExpertKind::linear});
   test_tempered({30, 3, 3, 1, 3, ExpertKind::classes});
-  test_refusals();
-  std::printf("mixtures of experts: %d checks hold\n", checks);
 }
+
+}  // namespace

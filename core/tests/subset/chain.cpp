@@ -1,8 +1,9 @@
 // Subsets of columns under the sanitizers: factors that are updated against factors that are made anew, groups,
 // duplicates, more columns than rows, refusals.
+#include "baytree/subset/chain.hpp"
+
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <limits>
 #include <map>
 #include <optional>
@@ -10,7 +11,6 @@
 
 #include "baytree/base/numeric.hpp"
 #include "baytree/base/rng.hpp"
-#include "baytree/subset/chain.hpp"
 #include "baytree/subset/enumeration.hpp"
 #include "checks.hpp"
 
@@ -186,22 +186,22 @@ void test_enumeration(std::size_t rows, CoefficientPrior prior) {
   }
   const std::vector<double> quantiles = {0.0, 0.1, 0.1, 0.7, 0.999};
   const subset::Enumeration found = enumerate(problem, 100, quantiles, table.stream);
-  CHECK(close(found.log_total, std::log(total)) && found.inclusion.size() == 8 && found.sizes.size() == 7);
-  CHECK(found.top.begin.size() == target.size() + 1 && found.drawn.begin.size() == quantiles.size() + 1);
+  CHECK((close(found.log_total, std::log(total)) && found.inclusion.size() == 8 && found.sizes.size() == 7));
+  CHECK((found.top.begin.size() == target.size() + 1 && found.drawn.begin.size() == quantiles.size() + 1));
   double before = infinity;
   for (std::size_t i = 0; i + 1 < found.top.begin.size(); ++i) {
     const std::vector<Unit> model(found.top.unit.begin() + found.top.begin[i],
                                   found.top.unit.begin() + found.top.begin[i + 1]);
-    CHECK(target.contains(model) &&
-          close(std::log(target[model]), found.top.log_likelihood[i] + found.top.log_prior[i]));
+    CHECK((target.contains(model) &&
+           close(std::log(target[model]), found.top.log_likelihood[i] + found.top.log_prior[i])));
     CHECK(found.top.log_likelihood[i] + found.top.log_prior[i] <= before);
     before = found.top.log_likelihood[i] + found.top.log_prior[i];
   }
   std::size_t columns = 0;
   for (const Unit unit : found.drawn.unit) columns += problem.size(unit);
-  CHECK(found.mean.size() == columns && found.given.coefficient.size() == columns);
-  CHECK(found.given.sigma.size() == quantiles.size() && found.given.level.size() == quantiles.size() &&
-        found.given.shrinkage.size() == quantiles.size());
+  CHECK((found.mean.size() == columns && found.given.coefficient.size() == columns));
+  CHECK((found.given.sigma.size() == quantiles.size() && found.given.level.size() == quantiles.size() &&
+         found.given.shrinkage.size() == quantiles.size()));
   CHECK(enumerate(problem, 0, {}, table.stream).top.begin.size() == 1);
 }
 
@@ -226,8 +226,8 @@ void test_chain(std::size_t rows, CoefficientPrior prior, Move move) {
   for (int step = 0; step < 100; ++step) {
     chain.step();
     other.step();
-    CHECK(chain.model() == other.model() && chain.log_likelihood() == other.log_likelihood() &&
-          chain.turns() == other.turns());
+    CHECK((chain.model() == other.model() && chain.log_likelihood() == other.log_likelihood() &&
+           chain.turns() == other.turns()));
   }
   subset::Position position = chain.position();
   const auto refuses = [&](auto change) {
@@ -236,14 +236,14 @@ void test_chain(std::size_t rows, CoefficientPrior prior, Move move) {
     return throws([&] { other.restore(bad); });
   };
   CHECK(!refuses([](auto&) {}));
-  CHECK(refuses([](auto& bad) { bad.base = {99}; }) && refuses([](auto& bad) { bad.flips.push_back(99); }) &&
-        refuses([](auto& bad) { bad.turns.clear(); }));
-  CHECK(refuses([](auto& bad) { bad.base = {1, 1}; }) && refuses([](auto& bad) { bad.base = {1, 0}; }));
-  CHECK(refuses([](auto& bad) { bad.base = {8}, bad.flips = {}; }) &&
-        refuses([](auto& bad) { bad.flips.assign(100'000, 0); }));
+  CHECK((refuses([](auto& bad) { bad.base = {99}; }) && refuses([](auto& bad) { bad.flips.push_back(99); }) &&
+         refuses([](auto& bad) { bad.turns.clear(); })));
+  CHECK((refuses([](auto& bad) { bad.base = {1, 1}; }) && refuses([](auto& bad) { bad.base = {1, 0}; })));
+  CHECK((refuses([](auto& bad) { bad.base = {8}, bad.flips = {}; }) &&
+         refuses([](auto& bad) { bad.flips.assign(100'000, 0); })));
 }
 
-void test_refusals() {
+TEST_CASE("refusals") {
   constexpr double nan = std::numeric_limits<double>::quiet_NaN();
   const auto refuses = [](auto change) {
     Table table(20, 4, CoefficientPrior::fixed, false, 1);
@@ -251,57 +251,65 @@ void test_refusals() {
     return throws([&] { table.problem(); });
   };
   CHECK(!refuses([](Table&) {}));
-  CHECK(refuses([](Table& t) { t.gram.pop_back(); }) && refuses([](Table& t) { t.response.pop_back(); }));
-  CHECK(refuses([](Table& t) { t.gram[1] = nan; }) && refuses([](Table& t) { t.response[1] = infinity; }));
-  CHECK(refuses([](Table& t) { t.begin[1] = 0; }) && refuses([](Table& t) { t.begin.back() = 99; }) &&
-        refuses([](Table& t) { t.begin = {}; }));
-  CHECK(refuses([](Table& t) { t.parents[2] = {9}; }) && refuses([](Table& t) { t.parents[2] = {2}; }) &&
-        refuses([](Table& t) { t.parents.pop_back(); }));
-  CHECK(refuses([](Table& t) { t.log_size.pop_back(); }) && refuses([](Table& t) { t.log_size[0] = nan; }) &&
-        refuses([](Table& t) { t.log_odds[0] = infinity; }));
-  CHECK(refuses([](Table& t) { t.log_size.assign(5, -infinity); }) && refuses([](Table& t) { t.free.pop_back(); }));
+  CHECK((refuses([](Table& t) { t.gram.pop_back(); }) && refuses([](Table& t) { t.response.pop_back(); })));
+  CHECK((refuses([](Table& t) { t.gram[1] = nan; }) && refuses([](Table& t) { t.response[1] = infinity; })));
+  CHECK((refuses([](Table& t) { t.begin[1] = 0; }) && refuses([](Table& t) { t.begin.back() = 99; }) &&
+         refuses([](Table& t) { t.begin = {}; })));
+  CHECK((refuses([](Table& t) { t.parents[2] = {9}; }) && refuses([](Table& t) { t.parents[2] = {2}; }) &&
+         refuses([](Table& t) { t.parents.pop_back(); })));
+  CHECK((refuses([](Table& t) { t.log_size.pop_back(); }) && refuses([](Table& t) { t.log_size[0] = nan; }) &&
+         refuses([](Table& t) { t.log_odds[0] = infinity; })));
+  CHECK((refuses([](Table& t) { t.log_size.assign(5, -infinity); }) && refuses([](Table& t) { t.free.pop_back(); })));
   CHECK(refuses([](Table& t) { t.free[0] = false; }));  // one size too many
   const auto no_evidence = [](CoefficientPrior prior, double parameter, double rows, double freedom, double total) {
     return throws([&] { Evidence(prior, parameter, rows, freedom, total); });
   };
-  CHECK(!no_evidence(CoefficientPrior::empirical, 0.0, 9.0, 9.0, 1.0) &&
-        no_evidence(CoefficientPrior::fixed, 0.0, 9.0, 9.0, 1.0));
-  CHECK(no_evidence(CoefficientPrior::hyper_g, 2.0, 9.0, 9.0, 1.0) &&
-        no_evidence(CoefficientPrior::hyper_gn, 3.0, 0.0, 9.0, 1.0));
-  CHECK(no_evidence(CoefficientPrior::ridge, -1.0, 9.0, 9.0, 1.0) &&
-        no_evidence(CoefficientPrior::fixed, nan, 9.0, 9.0, 1.0));
-  CHECK(no_evidence(CoefficientPrior::fixed, 1.0, 9.0, 0.0, 1.0) &&
-        no_evidence(CoefficientPrior::fixed, 1.0, 9.0, 9.0, 0.0));
+  CHECK((!no_evidence(CoefficientPrior::empirical, 0.0, 9.0, 9.0, 1.0) &&
+         no_evidence(CoefficientPrior::fixed, 0.0, 9.0, 9.0, 1.0)));
+  CHECK((no_evidence(CoefficientPrior::hyper_g, 2.0, 9.0, 9.0, 1.0) &&
+         no_evidence(CoefficientPrior::hyper_gn, 3.0, 0.0, 9.0, 1.0)));
+  CHECK((no_evidence(CoefficientPrior::ridge, -1.0, 9.0, 9.0, 1.0) &&
+         no_evidence(CoefficientPrior::fixed, nan, 9.0, 9.0, 1.0)));
+  CHECK((no_evidence(CoefficientPrior::fixed, 1.0, 9.0, 0.0, 1.0) &&
+         no_evidence(CoefficientPrior::fixed, 1.0, 9.0, 9.0, 0.0)));
   const Table table(20, 4, CoefficientPrior::fixed, false, 1);
   const subset::Problem problem = table.problem();
   const auto no_chain = [&](std::vector<subset::Share> shares, double power) {
     return throws([&] { subset::Chain(problem, shares, power, Stream(1, Role::chain, 0)); });
   };
-  CHECK(!no_chain({{Move::gibbs, 1.0}}, 0.0) && no_chain({}, 1.0) && no_chain({{Move::gibbs, 0.0}}, 1.0) &&
-        no_chain({{Move::gibbs, nan}}, 1.0));
-  CHECK(no_chain({{Move::gibbs, 1.0}}, -1.0) && no_chain({{Move::gibbs, 1.0}}, nan));
+  CHECK((!no_chain({{Move::gibbs, 1.0}}, 0.0) && no_chain({}, 1.0) && no_chain({{Move::gibbs, 0.0}}, 1.0) &&
+         no_chain({{Move::gibbs, nan}}, 1.0)));
+  CHECK((no_chain({{Move::gibbs, 1.0}}, -1.0) && no_chain({{Move::gibbs, 1.0}}, nan)));
   for (const std::vector<double>& quantiles : {std::vector{1.0}, {-0.1}, {0.5, 0.4}, {nan}})
     CHECK(throws([&] { enumerate(problem, 1, quantiles, table.stream); }));
   const Table many(20, 31, CoefficientPrior::ridge, false, 1);
   CHECK(throws([&] { enumerate(many.problem(), 1, {}, many.stream); }));
 }
 
-}  // namespace
-
-int main() {
+TEST_CASE("the factor against refactorisation") {
   for (const CoefficientPrior prior : {CoefficientPrior::fixed, CoefficientPrior::ridge})
     for (const bool copies : {false, true}) {
       test_factor(60, 10, prior, copies);
       test_factor(7, 12, prior, copies);
       test_factor(9, 1, prior, false);
     }
-  for (const CoefficientPrior prior : {CoefficientPrior::fixed, CoefficientPrior::empirical, CoefficientPrior::hyper_g,
-                                       CoefficientPrior::hyper_gn, CoefficientPrior::ridge}) {
+}
+
+constexpr CoefficientPrior every_prior[] = {CoefficientPrior::fixed, CoefficientPrior::empirical,
+                                            CoefficientPrior::hyper_g, CoefficientPrior::hyper_gn,
+                                            CoefficientPrior::ridge};
+
+TEST_CASE("enumeration") {
+  for (const CoefficientPrior prior : every_prior)
     for (const std::size_t rows : {9, 30, 40}) test_enumeration(rows, prior);
+}
+
+TEST_CASE("chains, by every move") {
+  for (const CoefficientPrior prior : every_prior) {
     for (const Move move : {Move::gibbs, Move::random, Move::metropolis, Move::informed, Move::replace})
       test_chain(30, prior, move);
     test_chain(6, prior, Move::metropolis);
   }
-  test_refusals();
-  std::printf("subsets: %d checks hold\n", checks);
 }
+
+}  // namespace

@@ -2,7 +2,6 @@
 // would lose them, for any threads; refusals.
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 
 #include "baytree/base/numeric.hpp"
 #include "baytree/base/rng.hpp"
@@ -107,7 +106,7 @@ void test_against_sums(const Chains& chains) {
         CHECK(best.decision[row * nodes + node] == static_cast<std::int32_t>(digit % b));
       }
     }
-    CHECK(near(forward, total) && near(smoothed, total));
+    CHECK((near(forward, total) && near(smoothed, total)));
     CHECK(near(best.log_probability[number], largest));
     for (std::size_t i = 0; i < outcome.size(); ++i) CHECK(near(back.outcome[first * view.outcomes + i], outcome[i]));
     for (std::size_t i = 0; i < pair.size(); ++i) CHECK(near(back.pair[first * nodes * b * b + i], pair[i]));
@@ -118,7 +117,7 @@ void test_against_sums(const Chains& chains) {
 }
 
 /// A state that a row makes impossible but for 1e-430, that nothing else leads to, and that later rows insist on.
-void test_states_that_underflow() {
+TEST_CASE("states that underflow") {
   Chains chains(1, 2, 2, {0, 3}, 1.0, 1);
   chains.outcome = {0, 1};
   chains.log_transition = {std::log(0.5), std::log(0.5), std::log(0.5), std::log(0.5), -1e-300, -800,
@@ -162,20 +161,20 @@ void test_projection(double sharp) {
   const Filtered alone = project({1, 3, one.view.begin, one.view.log_transition, one.view.log_evidence}, 1),
                  all = filter(one.view, 1);
   for (std::size_t i = 0; i < alone.decision.size(); ++i)
-    CHECK(near(alone.decision[i], all.decision[i]) && near(alone.outcome_ahead[i], all.outcome_ahead[i]));
+    CHECK((near(alone.decision[i], all.decision[i]) && near(alone.outcome_ahead[i], all.outcome_ahead[i])));
   CHECK(throws([&] { project({2, 2, view.begin, view.log_transition, view.log_evidence}, 1); }));
   CHECK(throws([&] { project({3, 2, one.view.begin, view.log_transition, view.log_evidence}, 1); }));
 }
 
-void test_threads() {
+TEST_CASE("threads") {
   const Chains chains(3, 2, 4, {0, 7, 8, 40, 90, 91, 120}, 2.0, 3);
   const Smoothed one = smooth(chains.view, 1), many = smooth(chains.view, 4);
-  CHECK(one.pair == many.pair && one.outcome == many.outcome && one.log_likelihood == many.log_likelihood);
+  CHECK((one.pair == many.pair && one.outcome == many.outcome && one.log_likelihood == many.log_likelihood));
   CHECK(filter(chains.view, 1).decision == filter(chains.view, 3).decision);
   CHECK(best_path(chains.view, 1).decision == best_path(chains.view, 3).decision);
 }
 
-void test_refusals() {
+TEST_CASE("refusals") {
   const Chains right(2, 2, 3, {0, 2, 5}, 1.0, 5);
   const auto refused = [](const Chains& chains) {
     return throws([&] { smooth(chains.view, 1); }) && throws([&] { filter(chains.view, 2); });
@@ -210,21 +209,20 @@ void test_refusals() {
     c.log_evidence[0] = -infinity;
     c.log_evidence[1] = -infinity;
   });
-  CHECK(refused(stuck) && throws([&] { best_path(stuck.view, 1); }));
+  CHECK((refused(stuck) && throws([&] { best_path(stuck.view, 1); })));
 }
 
-}  // namespace
-
-int main() {
+TEST_CASE("passes against sums over all states") {
   for (const double sharp : {1.0, 30.0, 500.0}) {
     test_against_sums(Chains(1, 2, 2, {0, 5, 6}, sharp, 1));
     test_against_sums(Chains(1, 4, 3, {0, 4}, sharp, 2));
     test_against_sums(Chains(2, 3, 5, {0, 1, 4}, sharp, 3));
     test_against_sums(Chains(3, 2, 4, {0, 3, 4, 8}, sharp, 4));
   }
-  test_states_that_underflow();
-  for (const double sharp : {1.0, 10.0}) test_projection(sharp);
-  test_threads();
-  test_refusals();
-  std::printf("hidden Markov chains: %d checks hold\n", checks);
 }
+
+TEST_CASE("projection") {
+  for (const double sharp : {1.0, 10.0}) test_projection(sharp);
+}
+
+}  // namespace

@@ -1,7 +1,6 @@
 // Sums of trees that a program derives, under the sanitizers: chains over columns of every kind that are put elsewhere
 // and go on as if they had not been.
 #include <cmath>
-#include <cstdio>
 #include <string>
 #include <vector>
 
@@ -73,13 +72,13 @@ void test_chain(const Table& table, const Response& response, const std::string&
   one.draw(30, 2, 1);
   same.draw(30, 2, 1);
   const Draws from_one = one.take(), from_same = same.take();
-  CHECK(from_one.mean.value == from_same.mean.value && from_one.mean.tree == from_same.mean.tree &&
-        from_one.sigma == from_same.sigma);
-  CHECK(from_one.mean.forest.feature == from_same.mean.forest.feature && std::isfinite(one.log_likelihood()));
-  CHECK(one.accepted()[0] > 0 && one.accepted() == same.accepted());
+  CHECK((from_one.mean.value == from_same.mean.value && from_one.mean.tree == from_same.mean.tree &&
+         from_one.sigma == from_same.sigma));
+  CHECK((from_one.mean.forest.feature == from_same.mean.forest.feature && std::isfinite(one.log_likelihood())));
+  CHECK((one.accepted()[0] > 0 && one.accepted() == same.accepted()));
 }
 
-void test_chains() {
+TEST_CASE("chains") {
   const Table table(400);
   for (const std::string& text : {growing, growing + "monotone(a, 1).\n"})
     for (const auto semantics : {slp::Semantics::backtrack, slp::Semantics::reject}) {
@@ -90,7 +89,7 @@ void test_chains() {
     }
 }
 
-void test_bad_input() {
+TEST_CASE("bad input") {
   const Table table(30);
   const slp::Prepared program = slp::prepare(growing, "cart(T)", "program");
   const TreeProgram trees{table.vocabulary, program, slp::Semantics::backtrack, {}, {{.kernel = slp::Kernel::subtree}}};
@@ -106,9 +105,3 @@ void test_bad_input() {
 }
 
 }  // namespace
-
-int main() {
-  test_chains();
-  test_bad_input();
-  std::printf("program_sum_tests: %d checks hold\n", baytree::checks);
-}

@@ -1,8 +1,9 @@
 // Runs the table that programs see without Python, so that the sanitizers see all of it: on random trees under random
 // constraints, the admissible rules are compared with all rules of the columns tried one by one.
+#include "baytree/priors/node_table.hpp"
+
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <cstdlib>
 #include <numeric>
 #include <set>
@@ -10,7 +11,6 @@
 
 #include "baytree/base/error.hpp"
 #include "baytree/base/rng.hpp"
-#include "baytree/priors/node_table.hpp"
 #include "baytree/priors/program_knowledge.hpp"
 #include "baytree/trees/partition.hpp"
 #include "checks.hpp"
@@ -203,7 +203,7 @@ std::vector<Step> check_node(NodeTable& nodes, NodeId node, const Table& table, 
       rows.push_back(row);
   const auto found = nodes.rows(node);
   CHECK(std::equal(found.begin(), found.end(), rows.begin(), rows.end()));
-  CHECK(nodes.node_size(node) == rows.size() && nodes.depth(node) == path.size());
+  CHECK((nodes.node_size(node) == rows.size() && nodes.depth(node) == path.size()));
 
   std::vector<Step> admissible;
   std::vector<double> weights;
@@ -233,7 +233,7 @@ std::vector<Step> check_node(NodeTable& nodes, NodeId node, const Table& table, 
     for (const Step& step : path)
       if (step.feature == feature && step.question.kind != Question::Kind::observed)
         (step.left ? most : least) = step.left ? std::min(most, step.question.cut) : std::max(least, step.question.cut);
-    CHECK(low == least && high == most);
+    CHECK((low == least && high == most));
   }
   CHECK(nodes.splittable(node) == !admissible.empty());
   return admissible;
@@ -249,9 +249,9 @@ void walk(NodeTable& nodes, NodeId node, Table& table, const Knowledge& knowledg
     const NodeId mark = nodes.mark();
     const std::size_t memory = nodes.memory();
     const auto [left, right] = nodes.split(node, feature, question);
-    CHECK(nodes.memory() > memory && nodes.parent(left) == node && nodes.parent(right) == node);
-    CHECK(nodes.is_left(left) && !nodes.is_left(right) && nodes.rule(left) == nodes.rule(right) &&
-          nodes.rule(left).feature == feature);
+    CHECK((nodes.memory() > memory && nodes.parent(left) == node && nodes.parent(right) == node));
+    CHECK((nodes.is_left(left) && !nodes.is_left(right) && nodes.rule(left) == nodes.rule(right) &&
+           nodes.rule(left).feature == feature));
     CHECK(std::isnan(nodes.log_marginal(left)));
     nodes.log_marginal(left) = 1.0;
     for (const NodeId child : {left, right}) {
@@ -262,11 +262,11 @@ void walk(NodeTable& nodes, NodeId node, Table& table, const Knowledge& knowledg
     CHECK(nodes.log_marginal(left) == 1.0);
     if (trial == 1 || path.size() > 1) return;
     nodes.rewind(mark);
-    CHECK(nodes.memory() == memory && nodes.mark() == mark && throws([&] { nodes.rows(left); }));
+    CHECK((nodes.memory() == memory && nodes.mark() == mark && throws([&] { nodes.rows(left); })));
   }
 }
 
-void test_against_brute_force() {
+TEST_CASE("against brute force") {
   for (std::uint64_t repeat = 0; repeat < 150; ++repeat) {
     Table table(repeat, repeat % 2 == 0 ? 60 : 200);
     const Knowledge knowledge = repeat < 10 ? Knowledge{} : random_knowledge(table);
@@ -278,7 +278,7 @@ void test_against_brute_force() {
 }
 
 /// As many levels as there can be: too many rules to list.
-void test_many_levels() {
+TEST_CASE("many levels") {
   Table table(1, 300);
   table.add(300, true, max_levels, true);
   table.design.columns.back().codes = std::span<const std::uint16_t>(table.codes.back());
@@ -287,20 +287,20 @@ void test_many_levels() {
     table.design.columns[j].codes = std::span<const std::uint16_t>(table.codes[j]);
   for (const Row min_leaf : {1u, 100u, 150u}) {
     NodeTable nodes(table.design, table.vocabulary, {}, min_leaf);
-    CHECK(nodes.levels(feature) == 64 && nodes.level_name(feature, 63) == "missing");
+    CHECK((nodes.levels(feature) == 64 && nodes.level_name(feature, 63) == "missing"));
     const std::uint64_t count = nodes.count_rules(nodes.root(), feature);
-    CHECK(min_leaf > 1 || count <= (std::uint64_t{1} << 63) - 1);
+    CHECK((min_leaf > 1 || count <= (std::uint64_t{1} << 63) - 1));
     std::set<std::uint64_t> numbers{0, count - 1}, seen;
     for (int i = 0; i < 300; ++i) numbers.insert(table.stream.below(count));
     for (const std::uint64_t n : numbers) {
       const Question question = nodes.rule(nodes.root(), feature, n);
-      CHECK(nodes.is_admissible(nodes.root(), feature, question) && seen.insert(question.levels).second);
+      CHECK((nodes.is_admissible(nodes.root(), feature, question) && seen.insert(question.levels).second));
     }
   }
 }
 
 /// A new node may take the number of a forgotten one, not what was remembered of it.
-void test_forgotten_nodes() {
+TEST_CASE("forgotten nodes") {
   Table table(4, 60);
   NodeTable nodes(table.design, table.vocabulary, {}, 1);
   const NodeId mark = nodes.mark();
@@ -308,64 +308,65 @@ void test_forgotten_nodes() {
   CHECK(nodes.count_rules(low, 0) == 1);
   nodes.rewind(mark);
   const NodeId high = nodes.split(nodes.root(), 0, {Question::Kind::cut, 3.0}).first;
-  CHECK(high == low && nodes.count_rules(high, 0) == 3);
+  CHECK((high == low && nodes.count_rules(high, 0) == 3));
 }
 
-void test_hostile_questions() {
+TEST_CASE("hostile questions") {
   Table table(2, 60);
   NodeTable nodes(table.design, table.vocabulary, {}, 5);
   const NodeId root = nodes.root();
-  CHECK(root == nodes.root() && throws([&] { nodes.parent(root); }) && throws([&] { nodes.rewind(0); }) &&
-        throws([&] { nodes.rewind(2); }));
+  CHECK((root == nodes.root() && throws([&] { nodes.parent(root); }) && throws([&] { nodes.rewind(0); }) &&
+         throws([&] { nodes.rewind(2); })));
   std::vector<double> weights;
   for (const NodeId node : {1u, 0xffffffffu}) {
-    CHECK(throws([&] { nodes.node_size(node); }) && throws([&] { nodes.depth(node); }) &&
-          throws([&] { nodes.region(node, 0); }));
-    CHECK(throws([&] { nodes.splittable(node); }) && throws([&] { nodes.usable(node, weights); }) &&
-          throws([&] { nodes.count_rules(node, 0); }));
-    CHECK(throws([&] { nodes.rule(node, 0, 0); }) && throws([&] { nodes.is_admissible(node, 0, {}); }) &&
-          throws([&] { nodes.split(node, 0, {}); }));
-    CHECK(throws([&] { nodes.parent(node); }) && throws([&] { nodes.rule(node); }) &&
-          throws([&] { nodes.log_marginal(node); }));
+    CHECK((throws([&] { nodes.node_size(node); }) && throws([&] { nodes.depth(node); }) &&
+           throws([&] { nodes.region(node, 0); })));
+    CHECK((throws([&] { nodes.splittable(node); }) && throws([&] { nodes.usable(node, weights); }) &&
+           throws([&] { nodes.count_rules(node, 0); })));
+    CHECK((throws([&] { nodes.rule(node, 0, 0); }) && throws([&] { nodes.is_admissible(node, 0, {}); }) &&
+           throws([&] { nodes.split(node, 0, {}); })));
+    CHECK((throws([&] { nodes.parent(node); }) && throws([&] { nodes.rule(node); }) &&
+           throws([&] { nodes.log_marginal(node); })));
   }
   for (const std::uint32_t feature : {7u, 0xffffffffu}) {
-    CHECK(throws([&] { nodes.feature_name(feature); }) && throws([&] { nodes.is_categorical(feature); }) &&
-          throws([&] { nodes.levels(feature); }));
-    CHECK(throws([&] { nodes.level_name(feature, 0); }) && throws([&] { nodes.region(root, feature); }) &&
-          throws([&] { nodes.count_rules(root, feature); }));
-    CHECK(throws([&] { nodes.rule(root, feature, 0); }) && throws([&] { nodes.is_admissible(root, feature, {}); }));
+    CHECK((throws([&] { nodes.feature_name(feature); }) && throws([&] { nodes.is_categorical(feature); }) &&
+           throws([&] { nodes.levels(feature); })));
+    CHECK((throws([&] { nodes.level_name(feature, 0); }) && throws([&] { nodes.region(root, feature); }) &&
+           throws([&] { nodes.count_rules(root, feature); })));
+    CHECK((throws([&] { nodes.rule(root, feature, 0); }) && throws([&] { nodes.is_admissible(root, feature, {}); })));
     CHECK(throws([&] { nodes.split(root, feature, {}); }));
   }
-  CHECK(throws([&] { nodes.region(root, 2); }) && throws([&] { nodes.level_name(0, 0); }) &&
-        throws([&] { nodes.level_name(2, 4); }));
+  CHECK((throws([&] { nodes.region(root, 2); }) && throws([&] { nodes.level_name(0, 0); }) &&
+         throws([&] { nodes.level_name(2, 4); })));
   const auto asks = [&](std::uint32_t feature, const Question& question) {
     return nodes.is_admissible(root, feature, question);
   };
-  CHECK(asks(0, {Question::Kind::cut, 2.0}) && !asks(0, {Question::Kind::cut, 2.5}) &&
-        !asks(0, {Question::Kind::cut, unknown}));
-  CHECK(!asks(0, {Question::Kind::cut, infinity}) && !asks(0, {Question::Kind::observed}) &&
-        !asks(0, {Question::Kind::cut_or_gone, 2.0}));
-  CHECK(!asks(0, {Question::Kind::levels, 2.0, 1}) && !asks(2, {Question::Kind::cut, 0.0}));
-  CHECK(asks(2, {Question::Kind::levels, 0.0, 0b0011}) && !asks(2, {Question::Kind::levels, 0.0, 0b1100}));
-  CHECK(!asks(2, {Question::Kind::levels, 0.0, 0b10001}) && !asks(2, {Question::Kind::levels, 0.0, 0b1111}) &&
-        !asks(2, {Question::Kind::levels, 0.0, 0}));
+  CHECK((asks(0, {Question::Kind::cut, 2.0}) && !asks(0, {Question::Kind::cut, 2.5}) &&
+         !asks(0, {Question::Kind::cut, unknown})));
+  CHECK((!asks(0, {Question::Kind::cut, infinity}) && !asks(0, {Question::Kind::observed}) &&
+         !asks(0, {Question::Kind::cut_or_gone, 2.0})));
+  CHECK((!asks(0, {Question::Kind::levels, 2.0, 1}) && !asks(2, {Question::Kind::cut, 0.0})));
+  CHECK((asks(2, {Question::Kind::levels, 0.0, 0b0011}) && !asks(2, {Question::Kind::levels, 0.0, 0b1100})));
+  CHECK((!asks(2, {Question::Kind::levels, 0.0, 0b10001}) && !asks(2, {Question::Kind::levels, 0.0, 0b1111}) &&
+         !asks(2, {Question::Kind::levels, 0.0, 0})));
 }
 
-void test_knowledge_that_does_not_fit() {
+TEST_CASE("knowledge that does not fit") {
   Table table(3, 60);
   const auto refuses = [&](const Knowledge& knowledge) {
     return throws([&] { NodeTable(table.design, table.vocabulary, knowledge, 5); });
   };
-  CHECK(!refuses({}) && throws([&] { NodeTable(table.design, table.vocabulary, {}, 0); }));
-  CHECK(refuses({.forbidden = {7}}) && refuses({.below_depth = {{7, 1}}}) && refuses({.below_feature = {{0, 7}}}) &&
-        refuses({.interacting = {{0, 7}}}));
-  CHECK(refuses({.only = {{0, {7}}}}) && !refuses({.only = {{0, {}}, {0xffffffff, {6}}}}));
-  CHECK(refuses({.weights = std::vector<double>(7, 1e300)}) && !refuses({.weights = std::vector<double>(7, 1e280)}));
-  CHECK(refuses({.required = {7}}) && refuses({.weights = {1.0}}) && refuses({.weights = std::vector<double>(7, 0.0)}));
-  CHECK(refuses({.boxes = {Box{{{7, 0.0, 1.0}}}}}) && refuses({.boxes = {Box{{{2, 0.0, 1.0}}}}}) &&
-        refuses({.boxes = {Box{{{0, 1.0, 0.0}}}}}));
-  CHECK(refuses({.boxes = {Box{{{0, 0.0, 1.0}, {0, 0.0, 1.0}}}}}) && refuses({.boxes = std::vector<Box>(65)}) &&
-        !refuses({.boxes = std::vector<Box>(64)}));
+  CHECK((!refuses({}) && throws([&] { NodeTable(table.design, table.vocabulary, {}, 0); })));
+  CHECK((refuses({.forbidden = {7}}) && refuses({.below_depth = {{7, 1}}}) && refuses({.below_feature = {{0, 7}}}) &&
+         refuses({.interacting = {{0, 7}}})));
+  CHECK((refuses({.only = {{0, {7}}}}) && !refuses({.only = {{0, {}}, {0xffffffff, {6}}}})));
+  CHECK((refuses({.weights = std::vector<double>(7, 1e300)}) && !refuses({.weights = std::vector<double>(7, 1e280)})));
+  CHECK(
+      (refuses({.required = {7}}) && refuses({.weights = {1.0}}) && refuses({.weights = std::vector<double>(7, 0.0)})));
+  CHECK((refuses({.boxes = {Box{{{7, 0.0, 1.0}}}}}) && refuses({.boxes = {Box{{{2, 0.0, 1.0}}}}}) &&
+         refuses({.boxes = {Box{{{0, 1.0, 0.0}}}}})));
+  CHECK((refuses({.boxes = {Box{{{0, 0.0, 1.0}, {0, 0.0, 1.0}}}}}) && refuses({.boxes = std::vector<Box>(65)}) &&
+         !refuses({.boxes = std::vector<Box>(64)})));
   Vocabulary vocabulary = table.vocabulary;
   vocabulary.cuts[0].pop_back();
   CHECK(throws([&] { NodeTable(table.design, vocabulary, {}, 5); }));
@@ -384,11 +385,11 @@ Knowledge read(const std::string& text, Row& min_leaf, slp::Problems& problems) 
   return read_knowledge(program, people, min_leaf, problems);
 }
 
-void test_facts() {
+TEST_CASE("facts") {
   Row min_leaf = 0;
   slp::Problems problems;
   read("cart(leaf).", min_leaf, problems);
-  CHECK(min_leaf == 5 && problems.empty());
+  CHECK((min_leaf == 5 && problems.empty()));
   const Knowledge all = read(
       "min_leaf(7). max_depth(3.0). max_leaves(6). forbid(colour). forbid_below(age, 2). forbid_below(x2, age). "
       "interaction([age, 'Income']). only(1, [colour, "
@@ -397,22 +398,22 @@ void test_facts() {
       "2.5). const_class_probs(rich, x2, 128, inf). "
       "const_class_probs(young, age, - 3, 40).",
       min_leaf, problems);
-  CHECK(problems.empty() && min_leaf == 7 && all.max_depth == 3u && all.max_leaves == 6u);
-  CHECK(all.forbidden == std::vector{2u} && all.required == std::vector{0u} &&
-        all.interacting == (std::vector<std::vector<std::uint32_t>>{{0, 1}}));
-  CHECK(all.below_depth.size() == 1 && all.below_depth[0].feature == 0 && all.below_depth[0].depth == 2);
-  CHECK(all.only.size() == 1 && all.only[0].depth == 1 && all.only[0].features == (std::vector{2u, 3u}));
-  CHECK(all.below_feature.size() == 1 && all.below_feature[0].feature == 1 && all.below_feature[0].above == 0);
+  CHECK((problems.empty() && min_leaf == 7 && all.max_depth == 3u && all.max_leaves == 6u));
+  CHECK((all.forbidden == std::vector{2u} && all.required == std::vector{0u} &&
+         all.interacting == (std::vector<std::vector<std::uint32_t>>{{0, 1}})));
+  CHECK((all.below_depth.size() == 1 && all.below_depth[0].feature == 0 && all.below_depth[0].depth == 2));
+  CHECK((all.only.size() == 1 && all.only[0].depth == 1 && all.only[0].features == (std::vector{2u, 3u})));
+  CHECK((all.below_feature.size() == 1 && all.below_feature[0].feature == 1 && all.below_feature[0].above == 0));
   CHECK(all.weights == (std::vector{3.0, 1.0, 1.0, 0.5}));
   const auto is = [](const Box::Side& side, std::uint32_t feature, double min, double max) {
     return side.feature == feature && side.min == min && side.max == max;
   };
-  CHECK(all.boxes.size() == 2 && all.boxes[0].sides.size() == 2 && all.boxes[1].sides.size() == 1);
-  CHECK(is(all.boxes[0].sides[0], 0, -3.0, 20.0) && is(all.boxes[0].sides[1], 3, -1.0, 2.5) &&
-        is(all.boxes[1].sides[0], 1, 128.0, infinity));
+  CHECK((all.boxes.size() == 2 && all.boxes[0].sides.size() == 2 && all.boxes[1].sides.size() == 1));
+  CHECK((is(all.boxes[0].sides[0], 0, -3.0, 20.0) && is(all.boxes[0].sides[1], 3, -1.0, 2.5) &&
+         is(all.boxes[1].sides[0], 1, 128.0, infinity)));
 }
 
-void test_wrong_facts() {
+TEST_CASE("wrong facts") {
   struct Wrong {
     std::string text, message;
     std::uint32_t column;
@@ -472,19 +473,8 @@ void test_wrong_facts() {
       for (const slp::Problem& problem : problems)
         std::fprintf(stderr, "%s\n  %u: %s\n", wrong.text.c_str(), problem.place.column, problem.message.c_str());
     CHECK(as_expected);
-    CHECK(rest.boxes.size() <= 64 && (rest.boxes.empty() || !rest.boxes[0].sides.empty()));
+    CHECK((rest.boxes.size() <= 64 && (rest.boxes.empty() || !rest.boxes[0].sides.empty())));
   }
 }
 
 }  // namespace
-
-int main() {
-  test_against_brute_force();
-  test_many_levels();
-  test_forgotten_nodes();
-  test_hostile_questions();
-  test_knowledge_that_does_not_fit();
-  test_facts();
-  test_wrong_facts();
-  std::printf("node table: %d checks hold\n", checks);
-}
