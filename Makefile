@@ -2,13 +2,15 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-NATIVE := $(shell find core bindings -name '*.[ch]pp' -o -name CMakeLists.txt) CMakeLists.txt pyproject.toml
+# For development: editable, so that only a change of the core needs a new build, and with the faults that tests inject.
+INSTALL := $(BIN)/python -m pip install --quiet --no-build-isolation --config-settings=cmake.define.BAYTREE_FAULTS=ON --editable
+NATIVE := $(shell find core bindings -name '*.[ch]pp' -o -name CMakeLists.txt -o -name stub.pat) CMakeLists.txt pyproject.toml
 SANITIZE := build/sanitize
 FUZZ := build/fuzz
 FUZZ_SECONDS ?= 60
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow lint bench sanitize fuzz docs clean compiler
+.PHONY: help demo test test-slow lint bench sanitize wheel fuzz docs clean compiler
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -21,13 +23,12 @@ $(VENV)/pip: | compiler
 	$(BIN)/python -m pip install --quiet "scikit-build-core>=0.10" "nanobind>=2.4" cmake ninja
 	@touch $@
 
-# Editable, so that only a change of the core needs a new build.
 $(VENV)/installed: $(VENV)/pip $(NATIVE)
-	$(BIN)/python -m pip install --quiet --no-build-isolation --editable .
+	$(INSTALL) .
 	@touch $@
 
 $(VENV)/%-extra: $(VENV)/installed
-	$(BIN)/python -m pip install --quiet --no-build-isolation --editable ".[$*]"
+	$(INSTALL) ".[$*]"
 	@touch $@
 
 demo: $(VENV)/installed ## Fit the bundled breast-cancer data and show what was learned
@@ -65,6 +66,14 @@ sanitize: $(VENV)/pip build/doctest ## Test the core under the address and undef
 	  -DBAYTREE_SANITIZE=ON -DBAYTREE_PYTHON=OFF -DBAYTREE_TESTS=ON
 	$(BIN)/cmake --build $(SANITIZE)
 	$(BIN)/ctest --test-dir $(SANITIZE) --output-on-failure --parallel 2
+
+wheel: $(VENV)/installed ## Build a wheel into dist/ and look into it: it must have no faults
+	$(BIN)/python -m pip wheel --quiet --no-build-isolation --no-deps --wheel-dir dist .
+	rm -rf build/wheel
+	$(BIN)/python -m pip install --quiet --no-deps --no-index --find-links dist --target build/wheel baytree
+	cd build/wheel && $(abspath $(BIN))/python -I -c "import sys; sys.path.insert(0, '.'); from baytree import _core; \
+	  assert _core.__file__.startswith('$(abspath build/wheel)'), _core.__file__; assert not hasattr(_core, 'testing'), 'faults in a wheel'"
+	test -f build/wheel/baytree/_core.pyi
 
 fuzz: $(VENV)/pip ## Throw programs at the engine for FUZZ_SECONDS
 	@command -v clang++ >/dev/null || { echo "make fuzz needs clang++: install it first (Debian: apt install clang)." >&2; exit 1; }

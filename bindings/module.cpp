@@ -44,4 +44,5 @@ NB_MODULE(_core, module) {
   bind_subset(module);
   bind_hme(module);
   bind_hmdt(module);
+  bind_faults(module);
 }

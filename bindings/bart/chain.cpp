@@ -12,8 +12,8 @@ using namespace bart;
 
 namespace {
 
-nb::dict draws_to_dict(Draws draws, const Chain& chain) {
-  nb::dict out;
+Arrays draws_to_dict(Draws draws, const Chain& chain) {
+  Arrays out;
   out["tree"] = to_numpy(std::move(draws.mean.tree));
   out["value"] = to_numpy(std::move(draws.mean.value));
   if (chain.soft()) out["bandwidth"] = to_numpy(std::move(draws.mean.bandwidth));
@@ -43,9 +43,8 @@ void bind_sum_chain(nb::module_& module) {
       .value("subtree", Move::subtree);
   nb::class_<MoveShare>(module, "MoveShare")
       .def(
-          "__init__",
-          [](MoveShare* self, Move move, double number, bool wrong) { new (self) MoveShare{move, number, wrong}; },
-          nb::arg("move"), nb::arg("number"), nb::arg("wrong"));
+          "__init__", [](MoveShare* self, Move move, double number) { new (self) MoveShare{move, number}; },
+          nb::arg("move"), nb::arg("number"));
 
   nb::class_<Model>(module, "SumModel")
       .def(
@@ -144,7 +143,7 @@ void bind_sum_chain(nb::module_& module) {
       .def("take",
            [](Chain& self) {
              Draws draws = self.take();
-             nb::dict forest = forest_to_dict(std::move(draws.mean.forest));
+             Arrays forest = forest_to_dict(std::move(draws.mean.forest));
              return std::make_pair(forest, draws_to_dict(std::move(draws), self));
            })
       .def("trees", [](const Chain& self) { return forest_to_dict(self.trees()); })
@@ -153,7 +152,7 @@ void bind_sum_chain(nb::module_& module) {
       .def("position", &Chain::position)
       .def(
           "restore",
-          [](Chain& self, const nb::dict& forest, const Array<float>& values, const Array<float>& bandwidths,
+          [](Chain& self, const Arrays& forest, const Array<float>& values, const Array<float>& bandwidths,
              const Position& position) {
             self.restore(forest_view(forest), span_of(values), span_of(bandwidths), position);
           },

@@ -1,4 +1,5 @@
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
 
 #include <string>
 
@@ -29,7 +30,7 @@ struct BoundSumDraws {
 
 /// Checks the arguments, makes room for `per_row()` numbers a row and lets `fill` write them.
 template <class T, class PerRow, class Fill>
-nb::object predicted(const bart::Predictor& predictor, const Array<std::uint32_t>& codes,
+NumpyArray predicted(const bart::Predictor& predictor, const Array<std::uint32_t>& codes,
                      const bart::StoredDraws& draws, PerRow per_row, Fill fill) {
   if (codes.ndim() != 2) throw InputError("codes: give a row of codes for each row of the table");
   const std::size_t rows = codes.shape(0);
@@ -72,7 +73,7 @@ void bind_sum_predictor(nb::module_& module) {
   nb::class_<bart::Predictor>(module, "SumPredictor")
       .def(
           "__init__",
-          [](bart::Predictor* self, const BoundDesign& columns, const nb::dict& forest, Simd widest) {
+          [](bart::Predictor* self, const BoundDesign& columns, const Arrays& forest, Simd widest) {
             new (self) bart::Predictor(forest_view(forest), columns.design.columns, widest);
           },
           nb::arg("columns"), nb::arg("forest"), nb::arg("widest") = Simd::avx512)
@@ -100,13 +101,13 @@ void bind_sum_predictor(nb::module_& module) {
           [](const bart::Predictor& self, const Array<std::uint32_t>& codes, const BoundSumDraws& bound) {
             const bart::StoredDraws& draws = bound.draws;
             std::vector<double> expected;
-            nb::object values = predicted<double>(
+            NumpyArray values = predicted<double>(
                 self, codes, draws, [&] { return draws.sums() * self.trees().columns(); },
                 [&](std::size_t rows, std::span<double> out) {
                   expected.resize(draws.sums());
                   bart::shapley_values(self, draws, span_of(codes), rows, out, expected);
                 });
-            return nb::make_tuple(values, to_numpy(std::move(expected)));
+            return std::make_pair(values, to_numpy(std::move(expected)));
           },
           nb::arg("codes").noconvert(), nb::arg("draws"));
 }

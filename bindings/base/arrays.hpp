@@ -21,12 +21,27 @@ std::span<const T> span_of(const Array<T>& array) {
   return {array.data(), array.size()};
 }
 
+/// What is handed out, by the names that the stub has for it.
+class NumpyArray : public nb::object {
+ public:
+  NB_OBJECT_DEFAULT(NumpyArray, nb::object, "numpy.ndarray", nb::ndarray_check)
+};
+class Arrays : public nb::dict {
+ public:
+  NB_OBJECT_DEFAULT(Arrays, nb::dict, "dict[str, numpy.ndarray]", PyDict_Check)
+};
+class Record : public nb::dict {
+ public:
+  NB_OBJECT_DEFAULT(Record, nb::dict, "dict[str, typing.Any]", PyDict_Check)
+};
+
 /// A vector out, as a NumPy array that owns it.
 template <class T>
-nb::object to_numpy(std::vector<T> values) {
+NumpyArray to_numpy(std::vector<T> values) {
   auto* owned = new std::vector<T>(std::move(values));
   nb::capsule owner(owned, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
-  return nb::cast(nb::ndarray<nb::numpy, T, nb::ndim<1>>(owned->data(), {owned->size()}, owner));
+  return nb::borrow<NumpyArray>(
+      nb::cast(nb::ndarray<nb::numpy, T, nb::ndim<1>>(owned->data(), {owned->size()}, owner)));
 }
 
 }  // namespace baytree::python

@@ -12,12 +12,13 @@ struct BoundDesign {
 };
 
 /// A forest as a dictionary of arrays, in and out.
-nb::dict forest_to_dict(Forest forest);
-ForestView forest_view(const nb::dict& arrays);
+Arrays forest_to_dict(Forest forest);
+ForestView forest_view(const Arrays& arrays);
 
 // Of each file that binds something; see module.cpp.
 void bind_cart(nb::module_& module);
 void bind_design(nb::module_& module);
+void bind_faults(nb::module_& module);
 void bind_grow_tree(nb::module_& module);
 void bind_hmdt(nb::module_& module);
 void bind_hme(nb::module_& module);

@@ -1,8 +1,10 @@
 #include "baytree/data/design.hpp"
 
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <optional>
 #include <string>
 
 #include "base/bindings.hpp"
@@ -13,21 +15,21 @@ namespace baytree::python {
 namespace {
 
 /// codes is None for a design that only describes columns (for prediction).
-void add_column(BoundDesign& bound, const nb::object& codes, bool categorical, std::uint32_t observed,
+void add_column(BoundDesign& bound, const std::optional<NumpyArray>& codes, bool categorical, std::uint32_t observed,
                 bool has_missing) {
   if (categorical && observed > max_levels)
     throw InputError("a categorical column has at most " + std::to_string(max_levels) + " levels");
   Column column{.categorical = categorical, .observed = observed, .has_missing = has_missing};
   Array<std::uint8_t> narrow;
   Array<std::uint16_t> wide;
-  if (nb::try_cast(codes, narrow, false))
+  if (codes && nb::try_cast(*codes, narrow, false))
     column.codes = span_of(narrow);
-  else if (nb::try_cast(codes, wide, false))
+  else if (codes && nb::try_cast(*codes, wide, false))
     column.codes = span_of(wide);
-  else if (!codes.is_none())
+  else if (codes)
     throw nb::type_error("codes must be a contiguous array of uint8 or uint16, or None");
   bound.design.columns.push_back(column);
-  bound.owners.push_back(codes);
+  if (codes) bound.owners.push_back(*codes);
 }
 
 }  // namespace

@@ -6,10 +6,10 @@ void bind_tempering(nb::module_& module) {
   nb::class_<Tempering>(module, "Tempering")
       .def(
           "__init__",
-          [](Tempering* self, Ladder ladder, std::uint64_t swap_every, bool any_pair, bool adapts, bool wrong) {
-            new (self) Tempering{std::move(ladder), swap_every, any_pair, adapts, wrong};
+          [](Tempering* self, Ladder ladder, std::uint64_t swap_every, bool any_pair, bool adapts) {
+            new (self) Tempering{std::move(ladder), swap_every, any_pair, adapts};
           },
-          nb::arg("ladder"), nb::arg("swap_every"), nb::arg("any_pair"), nb::arg("adapts"), nb::arg("wrong"));
+          nb::arg("ladder"), nb::arg("swap_every"), nb::arg("any_pair"), nb::arg("adapts"));
   nb::class_<TemperingPosition>(module, "TemperingPosition")
       .def(nb::init<>())
       .def_rw("iterations", &TemperingPosition::iterations)

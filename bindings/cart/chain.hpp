@@ -19,7 +19,7 @@ void bind_chain_steps(nb::class_<Bound> bound) {
       .def("take",
            [](Bound& self) {
              cart::Draws draws = self.take();
-             nb::dict out;
+             Arrays out;
              const bool has_values = !self.cold().values().empty();
              out["statistics"] = to_numpy(std::move(draws.statistics));
              if (has_values) out["value"] = to_numpy(std::move(draws.value));

@@ -26,7 +26,7 @@ void bind_chain(nb::module_& module, const char* name) {
           nb::arg("tempering"), nb::arg("seed"), nb::arg("number"), nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>())
       .def(
           "restore_tree",
-          [](Bound& self, const nb::dict& forest, std::size_t rung) {
+          [](Bound& self, const Arrays& forest, std::size_t rung) {
             cart::Chain<Leaf>& chain = self.rung(rung);
             chain.restore(unpack_tree(forest_view(forest), 0, chain.design().columns));
             self.rungs_moved();
@@ -45,18 +45,13 @@ void bind_cart(nb::module_& module) {
       .value("birth_death", Proposal::birth_death)
       .value("change", Proposal::change)
       .value("swap", Proposal::swap);
-  nb::enum_<Fault>(module, "Fault")
-      .value("none", Fault::none)
-      .value("ratio", Fault::ratio)
-      .value("stale", Fault::stale)
-      .value("unordered", Fault::unordered);
   nb::class_<Component>(module, "Component")
       .def(
           "__init__",
-          [](Component* self, Proposal proposal, double weight, std::uint64_t last, Fault fault) {
-            new (self) Component{proposal, weight, last, fault};
+          [](Component* self, Proposal proposal, double weight, std::uint64_t last) {
+            new (self) Component{proposal, weight, last};
           },
-          nb::arg("proposal"), nb::arg("weight"), nb::arg("last"), nb::arg("fault"));
+          nb::arg("proposal"), nb::arg("weight"), nb::arg("last"));
 
   nb::class_<cart::CategoricalLeaf>(module, "CategoricalLeaf")
       .def(

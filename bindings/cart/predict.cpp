@@ -3,8 +3,8 @@
 
 namespace baytree::python {
 
-nb::dict forest_to_dict(Forest forest) {
-  nb::dict out;
+Arrays forest_to_dict(Forest forest) {
+  Arrays out;
   out["feature"] = to_numpy(std::move(forest.feature));
   out["cut"] = to_numpy(std::move(forest.cut));
   out["subset"] = to_numpy(std::move(forest.subset));
@@ -14,7 +14,7 @@ nb::dict forest_to_dict(Forest forest) {
   return out;
 }
 
-ForestView forest_view(const nb::dict& arrays) {
+ForestView forest_view(const Arrays& arrays) {
   return {span_of(nb::cast<Array<std::int32_t>>(arrays["feature"], false)),
           span_of(nb::cast<Array<std::uint32_t>>(arrays["cut"], false)),
           span_of(nb::cast<Array<std::uint64_t>>(arrays["subset"], false)),
@@ -27,7 +27,7 @@ void bind_predictor(nb::module_& module) {
   nb::class_<Predictor>(module, "Predictor")
       .def(
           "__init__",
-          [](Predictor* self, const BoundDesign& columns, const nb::dict& forest) {
+          [](Predictor* self, const BoundDesign& columns, const Arrays& forest) {
             new (self) Predictor(forest_view(forest), columns.design.columns);
           },
           nb::arg("columns"), nb::arg("forest"))

@@ -27,8 +27,8 @@ auto of_chains(const F& f, const Begin& begin, const Numbers& log_transition, co
   return f(chains, threads);
 }
 
-nb::dict to_dict(Filtered found) {
-  nb::dict out;
+Arrays to_dict(Filtered found) {
+  Arrays out;
   out["log_likelihood"] = to_numpy(std::move(found.log_likelihood));
   out["outcome_ahead"] = to_numpy(std::move(found.outcome_ahead));
   out["outcome"] = to_numpy(std::move(found.outcome));
@@ -51,7 +51,7 @@ void bind_hmdt(nb::module_& module) {
   define("hmm_smooth", [](const Begin& begin, const Numbers& log_transition, const Numbers& log_evidence,
                           const Outcome& outcome, unsigned threads) {
     Smoothed found = of_chains(&smooth, begin, log_transition, log_evidence, outcome, threads);
-    nb::dict out;
+    Arrays out;
     out["log_likelihood"] = to_numpy(std::move(found.log_likelihood));
     out["outcome"] = to_numpy(std::move(found.outcome));
     out["pair"] = to_numpy(std::move(found.pair));
@@ -60,7 +60,7 @@ void bind_hmdt(nb::module_& module) {
   define("hmm_best_path", [](const Begin& begin, const Numbers& log_transition, const Numbers& log_evidence,
                              const Outcome& outcome, unsigned threads) {
     DecisionPath found = of_chains(&best_path, begin, log_transition, log_evidence, outcome, threads);
-    nb::dict out;
+    Arrays out;
     out["decision"] = to_numpy(std::move(found.decision));
     out["log_probability"] = to_numpy(std::move(found.log_probability));
     return out;

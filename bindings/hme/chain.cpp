@@ -20,20 +20,13 @@ hme::Parameters parameters_of(const Array<double>& gates, const Array<double>& c
 }  // namespace
 
 void bind_hme(nb::module_& module) {
-  using hme::ExpertKind, hme::Wrong;
+  using hme::ExpertKind;
   module.def("polya_gamma", &hme::polya_gamma, nb::arg("tilt"), nb::arg("stream"),
              "A Pólya–Gamma variable of shape 1.");
   nb::enum_<ExpertKind>(module, "ExpertKind")
       .value("linear", ExpertKind::linear)
       .value("constant", ExpertKind::constant)
       .value("classes", ExpertKind::classes);
-  nb::enum_<Wrong>(module, "HMEWrong")
-      .value("nothing", Wrong::nothing)
-      .value("tilt", Wrong::tilt)
-      .value("offset", Wrong::offset)
-      .value("freedom", Wrong::freedom)
-      .value("decisions", Wrong::decisions)
-      .value("slice", Wrong::slice);
 
   nb::class_<hme::Problem>(module, "HMEProblem")
       .def(
@@ -84,14 +77,12 @@ void bind_hme(nb::module_& module) {
       .def(
           "__init__",
           [](Bound* self, const hme::Problem& problem, double power, const Tempering& tempering, std::uint64_t seed,
-             std::uint32_t number, Wrong wrong) {
-            const auto make = [&](Stream stream) {
-              return std::make_unique<hme::Chain>(problem, power, stream, wrong);
-            };
+             std::uint32_t number) {
+            const auto make = [&](Stream stream) { return std::make_unique<hme::Chain>(problem, power, stream); };
             new (self) Bound(tempering, make, seed, number);
           },
           nb::arg("problem"), nb::arg("power"), nb::arg("tempering"), nb::arg("seed"), nb::arg("number"),
-          nb::arg("wrong") = Wrong::nothing, nb::keep_alive<1, 2>())
+          nb::keep_alive<1, 2>())
       .def_prop_ro("turns", [](Bound& self) { return std::vector<std::uint64_t>{self.cold().steps()}; })
       .def_prop_ro("accepted", [](Bound& self) { return std::vector<std::uint64_t>{self.cold().steps()}; })
       .def(
@@ -105,7 +96,7 @@ void bind_hme(nb::module_& module) {
           nb::arg("gates").noconvert(), nb::arg("coefficients").noconvert(), nb::arg("variance").noconvert())
       .def("take", [](Bound& self) {
         hme::Draws draws = self.take();
-        nb::dict out;
+        Arrays out;
         const std::size_t rows = draws.log_mixture.size();
         const hme::Problem& problem = self.cold().problem();
         const auto put = [&](const char* name, std::vector<double> values, std::size_t numbers) {

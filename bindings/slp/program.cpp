@@ -23,20 +23,13 @@ void bind_program(nb::module_& module) {
       .value("address", slp::Kernel::address)
       .value("independent", slp::Kernel::independent)
       .value("cycle", slp::Kernel::cycle);
-  nb::enum_<slp::Mistake>(module, "Mistake")
-      .value("none", slp::Mistake::none)
-      .value("one", slp::Mistake::one)
-      .value("depth", slp::Mistake::depth)
-      .value("clipped", slp::Mistake::clipped)
-      .value("unaffected", slp::Mistake::unaffected)
-      .value("clamped", slp::Mistake::clamped);
   nb::class_<slp::KernelComponent>(module, "KernelComponent")
       .def(
           "__init__",
-          [](slp::KernelComponent* self, slp::Kernel kernel, double weight, std::uint64_t last, slp::Mistake mistake) {
-            new (self) slp::KernelComponent{kernel, weight, last, mistake};
+          [](slp::KernelComponent* self, slp::Kernel kernel, double weight, std::uint64_t last) {
+            new (self) slp::KernelComponent{kernel, weight, last};
           },
-          nb::arg("kernel"), nb::arg("weight"), nb::arg("last"), nb::arg("mistake"));
+          nb::arg("kernel"), nb::arg("weight"), nb::arg("last"));
   nb::class_<slp::Limits>(module, "Limits")
       .def(
           "__init__",
@@ -101,11 +94,18 @@ void bind_program(nb::module_& module) {
                                          goal.is_pure, goal.reason);
                      return rows;
                    })
-      .def("best_kernel", [](const slp::Prepared& self,
-                             slp::Semantics semantics) { return slp::best_kernel(self.analysis, semantics); })
-      .def("objection", [](const slp::Prepared& self, slp::Kernel kernel, slp::Semantics semantics) {
-        return slp::objection(kernel, self.analysis, semantics);
-      });
+      .def(
+          "best_kernel",
+          [](const slp::Prepared& self, slp::Semantics semantics) {
+            return slp::best_kernel(self.analysis, semantics);
+          },
+          nb::arg("semantics"))
+      .def(
+          "objection",
+          [](const slp::Prepared& self, slp::Kernel kernel, slp::Semantics semantics) {
+            return slp::objection(kernel, self.analysis, semantics);
+          },
+          nb::arg("kernel"), nb::arg("semantics"));
 }
 
 }  // namespace baytree::python

@@ -1,3 +1,4 @@
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
@@ -11,10 +12,15 @@
 namespace baytree::python {
 namespace {
 
+class LogLikelihood : public nb::callable {
+ public:
+  NB_OBJECT(LogLikelihood, nb::callable, "collections.abc.Callable[..., float]", PyCallable_Check)
+};
+
 struct ProofChain {
-  ProofChain(const slp::Prepared& program, slp::Semantics semantics, slp::Limits limits, nb::object make,
-             std::vector<slp::KernelComponent> kernels, nb::object log_likelihood, double power, std::uint64_t seed,
-             std::uint32_t replica)
+  ProofChain(const slp::Prepared& program, slp::Semantics semantics, slp::Limits limits, MakeTerm make,
+             std::vector<slp::KernelComponent> kernels, std::optional<LogLikelihood> log_likelihood, double power,
+             std::uint64_t seed, std::uint32_t replica)
       : prover(program, semantics, limits, std::move(make), nullptr, {}),
         function(std::move(log_likelihood)),
         walk(
@@ -26,7 +32,7 @@ struct ProofChain {
     walk.start();
   }
 
-  double evaluate() { return function.is_none() ? 0.0 : nb::cast<double>(function(*prover.answer())); }
+  double evaluate() { return function ? nb::cast<double>((*function)(*prover.answer())) : 0.0; }
 
   void advance(std::uint64_t iterations) {
     for (; iterations > 0; --iterations) {
@@ -103,7 +109,7 @@ struct ProofChain {
   }
 
   Prover prover;
-  nb::object function;
+  std::optional<LogLikelihood> function;
   slp::Walk walk;
   Stream stream;
   slp::StreamChance chance;
@@ -116,8 +122,8 @@ void bind_proof_chain(nb::module_& module) {
       .def(
           "__init__",
           [](ProofChain* self, const slp::Prepared& program, slp::Semantics semantics, slp::Limits limits,
-             nb::object make, std::vector<slp::KernelComponent> kernels, nb::object log_likelihood, double power,
-             std::uint64_t seed, std::uint32_t replica) {
+             MakeTerm make, std::vector<slp::KernelComponent> kernels, std::optional<LogLikelihood> log_likelihood,
+             double power, std::uint64_t seed, std::uint32_t replica) {
             new (self) ProofChain(program, semantics, limits, std::move(make), std::move(kernels),
                                   std::move(log_likelihood), power, seed, replica);
           },

@@ -1,6 +1,7 @@
 #include "slp/prover.hpp"
 
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
@@ -16,7 +17,7 @@ void bind_prover(nb::module_& module) {
   nb::class_<Prover>(module, "Prover")
       .def(
           "__init__",
-          [](Prover* self, const slp::Prepared& program, slp::Semantics semantics, slp::Limits limits, nb::object make,
+          [](Prover* self, const slp::Prepared& program, slp::Semantics semantics, slp::Limits limits, MakeTerm make,
              const BoundDesign* design, Vocabulary vocabulary) {
             new (self) Prover(program, semantics, limits, std::move(make), design, std::move(vocabulary));
           },
@@ -27,14 +28,14 @@ void bind_prover(nb::module_& module) {
           [](Prover& self, std::uint64_t n, std::uint64_t seed, std::uint64_t attempts) {
             Stream stream(seed, Role::chain, 0);
             slp::StreamChance chance(stream);
-            nb::list out;
+            std::vector<std::pair<Answer, std::string>> out;
             for (; n > 0; --n) {
               {
                 nb::gil_scoped_release release;
                 self.machine.prove_until_success(chance, attempts, slp::Machine::Keep::answer);
               }
-              nb::tuple answer = self.answer();
-              out.append(nb::make_tuple(answer, self.text()));
+              Answer answer = self.answer();
+              out.emplace_back(answer, self.text());
               if (n % 1024 == 0 && PyErr_CheckSignals() != 0) throw nb::python_error();
             }
             return out;
@@ -83,18 +84,19 @@ void bind_prover(nb::module_& module) {
           [](Prover& self, std::size_t most) {
             std::vector<slp::Path> paths;
             std::size_t choices = 0;
-            nb::list answers;
+            std::vector<std::tuple<Answer, std::string, std::vector<Choice>>> answers;
             bool complete = true;
             self.machine.enumerate([&] {
               // What is long without end is not finite.
               choices += self.machine.choices();
               if (paths.size() == most || self.machine.choices() > 1000 || choices > 20 * most) return complete = false;
               paths.push_back(slp::path_of(self.machine.events()));
-              nb::tuple answer = self.answer();  // first, as it ends where a term contains itself
-              answers.append(nb::make_tuple(answer, self.text(), to_choices(self.machine.events())));
+              Answer answer = self.answer();  // first, as it ends where a term contains itself
+              answers.emplace_back(answer, self.text(), to_choices(self.machine.events()));
               return true;
             });
-            return nb::make_tuple(answers, slp::proof_probabilities(paths, self.machine.semantics()), complete);
+            return std::make_tuple(std::move(answers), slp::proof_probabilities(paths, self.machine.semantics()),
+                                   complete);
           },
           nb::arg("most"))
       .def(

@@ -14,11 +14,22 @@
 
 namespace baytree::python {
 
+/// The values of a goal's variables, and what makes a compound term of a name and arguments.
+class Answer : public nb::tuple {
+ public:
+  NB_OBJECT_DEFAULT(Answer, nb::tuple, "tuple[typing.Any, ...]", PyTuple_Check)
+};
+class MakeTerm : public nb::callable {
+ public:
+  NB_OBJECT(MakeTerm, nb::callable, "collections.abc.Callable[[str, tuple[typing.Any, ...]], typing.Any]",
+            PyCallable_Check)
+};
+
 /// Terms as Python objects: atoms are strings, numbers numbers, lists lists, and compounds what `make(name, arguments)`
 /// gives.
 class Terms {
  public:
-  Terms(slp::Store& store, nb::object make) : store_(store), make_(std::move(make)) {}
+  Terms(slp::Store& store, MakeTerm make) : store_(store), make_(std::move(make)) {}
 
   nb::object convert(slp::Cell cell) {
     store_.restart_count();
@@ -69,12 +80,12 @@ class Terms {
   }
 
   slp::Store& store_;
-  nb::object make_;
+  MakeTerm make_;
 };
 
 /// A machine, with a table where there is one, and what turns its terms into objects.
 struct Prover {
-  Prover(const slp::Prepared& program, slp::Semantics semantics, slp::Limits limits, nb::object make,
+  Prover(const slp::Prepared& program, slp::Semantics semantics, slp::Limits limits, MakeTerm make,
          const BoundDesign* design, Vocabulary vocabulary)
       : table(design ? std::make_unique<NodeTable>(
                            make_table(design->design, std::move(vocabulary), program.reading.program))
@@ -83,11 +94,11 @@ struct Prover {
         terms(machine.store(), std::move(make)) {}
 
   /// The values of the goal's variables.
-  nb::tuple answer() {
+  Answer answer() {
     nb::list values;
     for (std::size_t i = 0; i < machine.code().goal_variables.size(); ++i)
       values.append(terms.convert(machine.answer(i)));
-    return nb::tuple(values);
+    return nb::borrow<Answer>(nb::tuple(values));
   }
   /// The same as text, which tells answers apart.
   std::string text() {

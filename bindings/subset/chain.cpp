@@ -75,11 +75,8 @@ void bind_subset(nb::module_& module) {
       .value("replace", Move::replace);
   nb::class_<subset::Share>(module, "SubsetShare")
       .def(
-          "__init__",
-          [](subset::Share* self, Move move, double number, bool wrong) {
-            new (self) subset::Share{move, number, wrong};
-          },
-          nb::arg("move"), nb::arg("number"), nb::arg("wrong"));
+          "__init__", [](subset::Share* self, Move move, double number) { new (self) subset::Share{move, number}; },
+          nb::arg("move"), nb::arg("number"));
   nb::class_<subset::Position>(module, "SubsetPosition")
       .def(nb::init<>())
       .def_rw("stream", &subset::Position::stream)
@@ -108,7 +105,7 @@ void bind_subset(nb::module_& module) {
           "model", [](Bound& self, std::size_t rung) { return self.rung(rung).model(); }, nb::arg("rung") = 0)
       .def("take", [](Bound& self) {
         subset::Draws draws = self.take();
-        nb::dict out;
+        Arrays out;
         out["unit"] = to_numpy(std::move(draws.unit));
         out["begin"] = to_numpy(std::move(draws.begin));
         out["model"] = to_numpy(std::move(draws.state));
@@ -131,7 +128,7 @@ void bind_subset(nb::module_& module) {
             if (PyErr_CheckSignals() != 0) throw nb::python_error();  // Ctrl-C
           });
         }();
-        nb::dict out;
+        Record out;
         out["log_total"] = found.log_total;
         out["inclusion"] = to_numpy(std::move(found.inclusion));
         out["sizes"] = to_numpy(std::move(found.sizes));

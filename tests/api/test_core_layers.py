@@ -10,6 +10,7 @@ CORE = Path(__file__).parents[2] / "core"
 
 # A folder may include what lies in those before it; folders of one line know nothing of each other.
 LAYERS = [
+    {"testing"},
     {"base"},
     {"data", "slp"},
     {"trees"},

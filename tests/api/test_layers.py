@@ -116,26 +116,6 @@ def test_wrong_edges_are_found() -> None:
     assert cycles({"a.x": {"a.y"}, "a.y": {"a.z"}, "a.z": {"a.x"}, "a.w": {"a.x"}}) == ["a.x", "a.y", "a.z"]
 
 
-def test_the_stub_names_what_the_core_offers() -> None:
-    from baytree import _core
-
-    stub = ast.parse((PACKAGE / "_core.pyi").read_text())
-    classes = {node.name: node for node in stub.body if isinstance(node, ast.ClassDef)}
-    functions = {node.name for node in stub.body if isinstance(node, ast.FunctionDef)}
-    offered = {name for name in dir(_core) if not name.startswith("_")}
-    assert offered == {name for name in classes if not name.startswith("_")} | functions
-
-    def members(node: ast.ClassDef) -> set[str]:
-        own = {item.name for item in node.body if isinstance(item, ast.FunctionDef)}
-        values = {item.targets[0].id for item in node.body if isinstance(item, ast.Assign)}
-        values |= {item.target.id for item in node.body if isinstance(item, ast.AnnAssign)}
-        bases = [getattr(base.value if isinstance(base, ast.Subscript) else base, "id", "") for base in node.bases]
-        return (own | values).union(*(members(classes[base]) for base in bases if base in classes)) - {"__init__"}
-
-    for name in offered - functions:
-        assert {member for member in vars(getattr(_core, name)) if member[0] != "_"} == members(classes[name]), name
-
-
 def test_importing_baytree_is_light() -> None:
     heavy = "sklearn pandas polars matplotlib arviz arviz_base arviz_stats xarray scipy rich typer"
     code = f"import sys, baytree; print([name for name in {heavy!r}.split() if name in sys.modules])"

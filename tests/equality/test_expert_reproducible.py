@@ -13,8 +13,8 @@ from baytree.mcmc.tempering import POSITION
 
 LADDERS = {
     "plain": ONE_RUNG,
-    "adaptive": _core.Tempering([1.0, 0.5, 0.2, 0.0], 7, False, True, False),
-    "mrbayes": _core.Tempering([1.0, 0.8, 0.7], 1, True, False, False),
+    "adaptive": _core.Tempering([1.0, 0.5, 0.2, 0.0], 7, False, True),
+    "mrbayes": _core.Tempering([1.0, 0.8, 0.7], 1, True, False),
 }
 PROBLEMS = {mixture.name: problem(mixture) for mixture in (DEEP, PAIRS, TWO_CLASSES, THREE_CLASSES)}
 EVERY = pytest.mark.parametrize("ladder", LADDERS)

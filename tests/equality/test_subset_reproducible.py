@@ -22,8 +22,8 @@ MOVES = [
 ]
 LADDERS = {
     "plain": ONE_RUNG,
-    "adaptive": _core.Tempering([1.0, 0.5, 0.2, 0.0], 7, False, True, False),
-    "mrbayes": _core.Tempering([1.0, 0.8, 0.7], 1, True, False, False),
+    "adaptive": _core.Tempering([1.0, 0.5, 0.2, 0.0], 7, False, True),
+    "mrbayes": _core.Tempering([1.0, 0.8, 0.7], 1, True, False),
 }
 EVERY = pytest.mark.parametrize("ladder", LADDERS)
 WARMUP, DRAWS, THIN = 150, 120, 3

@@ -131,9 +131,8 @@ def positions(space: Space, post: bt.Posterior) -> NDArray[np.int64]:
 
 
 def moves_of(proposal: ProposalSpec) -> list[str]:
-    """The names in a proposal, right or wrong ones."""
-    names = [proposal] if isinstance(proposal, str) else list(proposal)
-    return [name.removeprefix("wrong:") for name in names]
+    """The names in a proposal."""
+    return [proposal] if isinstance(proposal, str) else list(proposal)
 
 
 def check(space: Space, proposal: ProposalSpec, power: float, states: NDArray[np.int64]) -> int:

@@ -9,7 +9,7 @@ import numpy as np
 from baytree import _core
 from exact.expert_mixtures import Floats, Ints, Mixture
 
-ONE_RUNG = _core.Tempering([1.0], 1, False, False, False)
+ONE_RUNG = _core.Tempering([1.0], 1, False, False)
 
 
 def problem(mixture: Mixture, y: Floats | None = None) -> _core.HMEProblem:
@@ -41,7 +41,6 @@ class Drawn:
 def run(
     mixture: Mixture,
     power: float = 1.0,
-    wrong: str = "nothing",
     *,
     chains: int = 4,
     draws: int = 2500,
@@ -51,7 +50,7 @@ def run(
     """Draws; some must have the log prior and the log likelihood of the reference."""
     given, ran, parts, states = problem(mixture), [], [], []
     for number in range(chains):
-        chain = _core.HMEChain(given, power, tempering, 1, number, _core.HMEWrong[wrong])
+        chain = _core.HMEChain(given, power, tempering, 1, number)
         chain.warm_up(200, 1)
         chain.end_warm_up()
         leaf = []

@@ -13,7 +13,7 @@ from exact.linear_models import HyperG, Independent, Ints, LinearModels, Ridge, 
 
 Moves = str | Mapping[str, float]
 
-ONE_RUNG = _core.Tempering([1.0], 1, False, False, False)
+ONE_RUNG = _core.Tempering([1.0], 1, False, False)
 
 
 def evidence(slab: Slab, rows: float, freedom: float, total: float) -> _core.Evidence:
@@ -70,12 +70,9 @@ def numbers_of(models: LinearModels, unit: Ints, begin: Ints) -> Ints:
 
 
 def shares(moves: Moves) -> list[_core.SubsetShare]:
-    """Of each move, how many turns an iteration makes; a saboteur's name begins with ``wrong:``."""
+    """Of each move, how many turns an iteration makes."""
     given = {moves: 1.0} if isinstance(moves, str) else moves
-    return [
-        _core.SubsetShare(_core.SubsetMove[name.removeprefix("wrong:")], number, name.startswith("wrong:"))
-        for name, number in given.items()
-    ]
+    return [_core.SubsetShare(_core.SubsetMove[name], number) for name, number in given.items()]
 
 
 def run(

@@ -1,12 +1,13 @@
 """Chains over mixtures of experts against posteriors that were summed and integrated, likelihood off, partly and on.
 
-Each mistake that is built in must be rejected by the same check.
+Each fault that can be injected must be rejected by the same check.
 """
 
 from dataclasses import replace
 
 import numpy as np
 import pytest
+from faults import injected
 
 from baytree import _core
 from baytree.diagnostics.evidence import stepping_stone
@@ -21,9 +22,9 @@ def name(mixture: Mixture) -> str:
     return mixture.name
 
 
-def check(mixture: Mixture, power: float, wrong: str = "nothing", drawn_from: Mixture | None = None) -> None:
+def check(mixture: Mixture, power: float, drawn_from: Mixture | None = None) -> None:
     """Decisions have their probabilities, and parameters their means."""
-    drawn = run(drawn_from or mixture, power, wrong)
+    drawn = run(drawn_from or mixture, power)
     probability, means = mixture.solved(power)
     assert_agrees(drawn.states[..., 0], probability)
     assert_means_agree(drawn.quantities, means)
@@ -43,25 +44,25 @@ def test_draws_have_the_exact_distribution(mixture: Mixture, power: float) -> No
 
 
 @pytest.mark.parametrize(
-    ("mixture", "power", "wrong"),
+    ("mixture", "power", "fault"),
     [
-        (LINES, 1.0, "tilt"),
-        (LINES, 0.0, "tilt"),
-        (TWO_CLASSES, 1.0, "tilt"),
-        (PAIRS, 0.0, "offset"),
-        (THREE_CLASSES, 1.0, "offset"),
-        (DEEP, 1.0, "freedom"),
-        (PAIRS, 0.6, "freedom"),
-        (LINES, 1.0, "decisions"),
-        (TWO_CLASSES, 1.0, "decisions"),
-        (TWO_CLASSES, 0.6, "slice"),
-        (THREE_CLASSES, 0.6, "slice"),
+        (LINES, 1.0, "hme_tilt"),
+        (LINES, 0.0, "hme_tilt"),
+        (TWO_CLASSES, 1.0, "hme_tilt"),
+        (PAIRS, 0.0, "hme_offset"),
+        (THREE_CLASSES, 1.0, "hme_offset"),
+        (DEEP, 1.0, "hme_freedom"),
+        (PAIRS, 0.6, "hme_freedom"),
+        (LINES, 1.0, "hme_decisions"),
+        (TWO_CLASSES, 1.0, "hme_decisions"),
+        (TWO_CLASSES, 0.6, "hme_slice"),
+        (THREE_CLASSES, 0.6, "hme_slice"),
     ],
     ids=lambda value: getattr(value, "name", str(value)),
 )
-def test_mistakes_are_caught(mixture: Mixture, power: float, wrong: str) -> None:
-    with pytest.raises(Disagreement):
-        check(mixture, power, wrong)
+def test_faults_are_caught(mixture: Mixture, power: float, fault: str) -> None:
+    with injected(fault), pytest.raises(Disagreement):
+        check(mixture, power)
 
 
 @pytest.mark.parametrize("other", [{"gate_sd": 1.8}, {"sd": 1.4}, {"nu": 5.0}, {"scale": (0.6,)}], ids=str)
@@ -76,9 +77,9 @@ def test_another_prior_is_caught(other: dict[str, object]) -> None:
 LADDER = [1.0, 0.5, 0.2, 0.0]
 
 
-def tempered(mixture: Mixture, wrong: bool) -> None:
+def tempered(mixture: Mixture) -> None:
     """Every rung has the decisions of its power, and the rungs together the evidence."""
-    ladder = _core.Tempering(LADDER, 4, False, False, wrong)
+    ladder = _core.Tempering(LADDER, 4, False, False)
     drawn = run(mixture, chains=2, draws=2500, thin=8, tempering=ladder)
     for rung, power in enumerate(LADDER):
         assert_agrees(drawn.states[..., rung], mixture.solved(power)[0])
@@ -90,19 +91,19 @@ def tempered(mixture: Mixture, wrong: bool) -> None:
 
 @pytest.mark.parametrize("mixture", [LINES, TWO_CLASSES], ids=name)
 def test_every_rung_has_its_distribution(mixture: Mixture) -> None:
-    tempered(mixture, wrong=False)
+    tempered(mixture)
 
 
 def test_a_swap_that_ignores_the_likelihood_is_caught() -> None:
-    with pytest.raises(Disagreement):
-        tempered(LINES, wrong=True)
+    with injected("rung_swap"), pytest.raises(Disagreement):
+        tempered(LINES)
 
 
 # ---- where it starts -------------------------------------------------------------------------------------------------
 
 
 def test_a_chain_begins_where_it_is_put() -> None:
-    chain = _core.HMEChain(problem(LINES), 1.0, _core.Tempering(LADDER, 4, False, False, False), 1, 0)
+    chain = _core.HMEChain(problem(LINES), 1.0, _core.Tempering(LADDER, 4, False, False), 1, 0)
     gates, coefficients, variance = np.arange(2.0), np.arange(4.0), np.array([1.0, 2.0])
     chain.begin(gates, coefficients, variance)
     for rung in range(len(LADDER)):

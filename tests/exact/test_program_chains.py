@@ -1,6 +1,7 @@
 """Chains over the trees of growtree.slp against the enumerated prior and posterior of the native prior."""
 
 import pytest
+from faults import injected
 
 from exact.agreement import Disagreement, assert_agrees
 from exact.chains import ProposalSpec, growtree, run
@@ -42,7 +43,7 @@ def test_the_same_by_rejection(space: Space, kernel: ProposalSpec, power: float)
 
 
 @pytest.mark.parametrize("power", [0.0, 1.0], ids=["prior", "posterior"])
-@pytest.mark.parametrize("kernel", ["wrong:one:subtree", "wrong:one:sequence", "wrong:one:address"])
+@pytest.mark.parametrize("kernel", ["subtree", "sequence", "address"])
 def test_saboteur_is_caught(kernel: str, power: float) -> None:
-    with pytest.raises(Disagreement):
+    with injected("kernel_one"), pytest.raises(Disagreement):
         agrees(TIES, kernel, power, "reject")

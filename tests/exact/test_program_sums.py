@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from faults import injected
 
 import baytree as bt
 from baytree import InputError
@@ -150,16 +151,16 @@ def test_monotone_trees(power: float) -> None:
 @POWERS
 @pytest.mark.parametrize("sums", [ONE[0], TWO[0], TWO[1], PROBIT[2]], ids=name)
 def test_a_wrong_ratio_is_caught(sums: SumSpace | UtilitySpace, power: float) -> None:
-    with pytest.raises(Disagreement):
-        agrees(sums, power, moves="wrong:one:subtree")
+    with injected("kernel_one"), pytest.raises(Disagreement):
+        agrees(sums, power)
 
 
 def test_a_clipped_likelihood_is_caught() -> None:
-    with pytest.raises(Disagreement):
-        agrees(SumSpace(name="two of blocked", space=BLOCKED, trees=2, noise=FIXED), 1.0, moves="wrong:clipped:subtree")
+    with injected("kernel_clipped"), pytest.raises(Disagreement):
+        agrees(SumSpace(name="two of blocked", space=BLOCKED, trees=2, noise=FIXED), 1.0)
 
 
 @POWERS
 def test_a_wrong_ratio_of_monotone_trees_is_caught(power: float) -> None:
-    with pytest.raises(Disagreement):
-        monotone_agrees(MONOTONE[0], "wrong:one:subtree", power)
+    with injected("kernel_one"), pytest.raises(Disagreement):
+        monotone_agrees(MONOTONE[0], "auto", power)

@@ -5,6 +5,7 @@ Each has its saboteur, that the same check must reject.
 
 import numpy as np
 import pytest
+from faults import injected
 
 from baytree import _core
 from exact.agreement import Disagreement, assert_agrees
@@ -55,14 +56,14 @@ MOVES: list[Moves] = [
 
 # A prior under which units, and so models of a size, differ: else some faults cancel where the likelihood is off.
 UNEVEN = models(PLAIN, "c", "independent")
-SABOTEURS: list[Moves] = [
-    "wrong:gibbs",
-    "wrong:random",
-    "wrong:metropolis",
-    "wrong:informed",
-    {"gibbs": 0.2, "wrong:replace": 3},
-    {"wrong:gibbs": 1, "informed": 1},
-    {"informed": 1, "wrong:metropolis": 1},
+SABOTEURS: list[tuple[str, Moves]] = [
+    ("subset_gibbs", "gibbs"),
+    ("subset_random", "random"),
+    ("subset_metropolis", "metropolis"),
+    ("subset_informed", "informed"),
+    ("subset_replace", {"gibbs": 0.2, "replace": 3}),
+    ("subset_gibbs", {"gibbs": 1, "informed": 1}),
+    ("subset_metropolis", {"informed": 1, "metropolis": 1}),
 ]
 
 
@@ -92,16 +93,16 @@ def test_other_powers_of_the_likelihood(moves: Moves, power: float) -> None:
 
 
 @POWERS
-@pytest.mark.parametrize("moves", SABOTEURS, ids=name)
-def test_saboteur_is_caught(moves: Moves, power: float) -> None:
-    with pytest.raises(Disagreement):
+@pytest.mark.parametrize(("fault", "moves"), SABOTEURS, ids=name)
+def test_saboteur_is_caught(fault: str, moves: Moves, power: float) -> None:
+    with injected(fault), pytest.raises(Disagreement):
         check(UNEVEN, moves, power)
 
 
 @POWERS
 def test_wrong_replacements_alone_are_caught(power: float) -> None:
-    with pytest.raises(Disagreement):
-        check_by_size(UNEVEN, "wrong:replace", power)
+    with injected("subset_replace"), pytest.raises(Disagreement):
+        check_by_size(UNEVEN, "replace", power)
 
 
 def test_another_model_is_caught() -> None:
@@ -117,9 +118,9 @@ ADAPTIVE = [1.0, 0.4, 0.15, 0.0]
 HEATED = [1.0, 1 / 1.2, 1 / 1.4]
 
 
-def ladder(powers: list[float], wrong: bool = False) -> _core.Tempering:
+def ladder(powers: list[float]) -> _core.Tempering:
     adapts = powers[-1] == 0
-    return _core.Tempering(powers, 10 if adapts else 1, not adapts, adapts, wrong)
+    return _core.Tempering(powers, 10 if adapts else 1, not adapts, adapts)
 
 
 def tempered(space: LinearModels, moves: Moves, tempering: _core.Tempering) -> None:
@@ -147,5 +148,5 @@ def test_every_rung_has_its_distribution(space: LinearModels, powers: list[float
 
 @pytest.mark.parametrize("powers", [ADAPTIVE, HEATED], ids=["adaptive", "mrbayes"])
 def test_a_swap_that_ignores_the_likelihood_is_caught(powers: list[float]) -> None:
-    with pytest.raises(Disagreement):
-        tempered(SPACES[0], {"informed": 1, "gibbs": 0.2}, ladder(powers, wrong=True))
+    with injected("rung_swap"), pytest.raises(Disagreement):
+        tempered(SPACES[0], {"informed": 1, "gibbs": 0.2}, ladder(powers))

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from faults import injected
 
 import baytree as bt
 from exact.agreement import Disagreement, assert_agrees
@@ -150,31 +151,31 @@ def monotone_agrees(monotone: MonotoneSpace, moves: Moves, power: float, monoton
 
 
 @POWERS
-@pytest.mark.parametrize("moves", ["wrong:birth_death", {"wrong:birth_death": 1, "change": 1}], ids=name)
+@pytest.mark.parametrize("moves", ["birth_death", {"birth_death": 1, "change": 1}], ids=name)
 @pytest.mark.parametrize("sums", [ONE[0], TWO[0], TWO[1], PROBIT[0], SEVERAL[0]], ids=name)
 def test_wrong_births_are_caught(sums: SumSpace | UtilitySpace, moves: Moves, power: float) -> None:
-    with pytest.raises(Disagreement):
+    with injected("sum_birth_death"), pytest.raises(Disagreement):
         agrees(sums, moves, power)
 
 
 @POWERS
 @pytest.mark.parametrize("sums", [ONE[3], TWO[2], PROBIT[1]], ids=name)
 def test_wrong_changes_are_caught(sums: SumSpace | UtilitySpace, power: float) -> None:
-    with pytest.raises(Disagreement):
-        agrees(sums, {"birth_death": 1, "wrong:change": 2}, power)
+    with injected("sum_change"), pytest.raises(Disagreement):
+        agrees(sums, {"birth_death": 1, "change": 2}, power)
 
 
 @POWERS
 @pytest.mark.filterwarnings("ignore:these moves never change the shape")
 def test_wrong_changes_alone_are_caught(power: float) -> None:
-    with pytest.raises(Disagreement):
-        change_alone(ONE[3], "wrong:change", power)
+    with injected("sum_change"), pytest.raises(Disagreement):
+        change_alone(ONE[3], "change", power)
 
 
 @POWERS
 def test_wrong_births_of_monotone_trees_are_caught(power: float) -> None:
-    with pytest.raises(Disagreement):
-        monotone_agrees(MONOTONE[0], {"wrong:birth_death": 1, "change": 1}, power)
+    with injected("sum_birth_death"), pytest.raises(Disagreement):
+        monotone_agrees(MONOTONE[0], {"birth_death": 1, "change": 1}, power)
 
 
 @POWERS

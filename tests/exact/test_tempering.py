@@ -5,6 +5,7 @@ The saboteur swaps whatever the likelihoods are.
 
 import numpy as np
 import pytest
+from faults import injected
 from scipy.special import logsumexp
 
 import baytree as bt
@@ -61,7 +62,8 @@ def test_every_rung_has_its_distribution(space: Space, ladder: str) -> None:
 
 @pytest.mark.parametrize("ladder", LADDERS)
 def test_a_swap_that_ignores_the_likelihood_is_caught(ladder: str) -> None:
-    posterior = sample(TIES, f"wrong:{ladder}")
+    with injected("rung_swap"):
+        posterior = sample(TIES, ladder)
     with pytest.raises(Disagreement):
         check(TIES, "auto", 1.0, positions(TIES, posterior))
     with pytest.raises(Disagreement):
@@ -88,7 +90,8 @@ def test_evidence(space: Space, temperatures: int) -> None:
 
 
 def test_wrong_evidence_is_caught() -> None:
-    posterior = sample(TIES, "wrong:adaptive")
+    with injected("rung_swap"):
+        posterior = sample(TIES, "adaptive")
     value, error = posterior.log_evidence()
     assert abs(value - exact_evidence(TIES)) > 4 * error
 

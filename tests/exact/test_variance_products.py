@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from faults import injected
 from scipy import stats
 from scipy.integrate import quad
 
@@ -189,14 +190,14 @@ def test_a_product_has_the_moments_of_the_variance(nu: float, factors: int) -> N
 @POWERS
 @pytest.mark.parametrize("tuples", [ONE[0], TWO[0], MIXED[0]], ids=name)
 def test_wrong_births_are_caught(tuples: ProductSpace | BothSpace, power: float) -> None:
-    with pytest.raises(Disagreement):
-        agrees(tuples, {"wrong:birth_death": 1, "change": 1}, power)
+    with injected("sum_birth_death"), pytest.raises(Disagreement):
+        agrees(tuples, {"birth_death": 1, "change": 1}, power)
 
 
 @POWERS
 def test_wrong_changes_are_caught(power: float) -> None:
-    with pytest.raises(Disagreement):
-        agrees(ONE[1], {"birth_death": 1, "wrong:change": 2}, power)
+    with injected("sum_change"), pytest.raises(Disagreement):
+        agrees(ONE[1], {"birth_death": 1, "change": 2}, power)
 
 
 @pytest.mark.parametrize(

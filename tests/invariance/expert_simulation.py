@@ -121,13 +121,13 @@ class Forward:
 
     # ---- the sampler ------------------------------------------------------------------------------------------------
 
-    def chain(self, y: Floats, seed: int, wrong: str = "nothing") -> _core.HMEChain:
+    def chain(self, y: Floats, seed: int) -> _core.HMEChain:
         """A chain for these outputs."""
-        return _core.HMEChain(problem(self.mixture, y), 1.0, ONE_RUNG, seed, 0, _core.HMEWrong[wrong])
+        return _core.HMEChain(problem(self.mixture, y), 1.0, ONE_RUNG, seed, 0)
 
-    def step(self, y: Floats, state: State, seed: int, wrong: str) -> State:
+    def step(self, y: Floats, state: State, seed: int) -> State:
         """One iteration of the sampler from a state."""
-        chain = self.chain(y, seed, wrong)
+        chain = self.chain(y, seed)
         position = chain.rung_position()
         position.gates, position.coefficients = state.gates.ravel().tolist(), state.coefficients.ravel().tolist()
         position.variance = [] if state.variance is None else state.variance.ravel().tolist()

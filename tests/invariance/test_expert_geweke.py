@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from exact.agreement import Disagreement, assert_means_agree
 from exact.expert_mixtures import Mixture
+from faults import injected
 
 from invariance.expert_simulation import CONSTANT, LINEAR, LOGISTIC, MIXTURES, MULTINOMIAL, Forward
 
@@ -15,14 +16,14 @@ def name(mixture: Mixture) -> str:
     return mixture.name
 
 
-def agrees(mixture: Mixture, steps: int, wrong: str = "nothing") -> None:
+def agrees(mixture: Mixture, steps: int) -> None:
     values = []
     for chain in range(CHAINS):
         forward = Forward(mixture, np.random.default_rng(chain))
         state = forward.state()
         for step in range(steps):
             y = forward.outputs(state)
-            state = forward.step(y, state, chain * steps + step, wrong)
+            state = forward.step(y, state, chain * steps + step)
             variance = None if state.variance is None else state.variance[None]
             found = mixture.quantities(state.gates[None], state.coefficients[None], variance)
             values.append(np.concatenate([found[0], forward.surprise(state, y)]))
@@ -43,17 +44,17 @@ def test_joint_distribution_is_kept(mixture: Mixture) -> None:
 
 
 @pytest.mark.parametrize(
-    ("mixture", "wrong"),
+    ("mixture", "fault"),
     [
-        (LINEAR, "freedom"),
-        (LINEAR, "tilt"),
-        (CONSTANT, "offset"),
-        (CONSTANT, "decisions"),
-        (LOGISTIC, "tilt"),
-        (MULTINOMIAL, "offset"),
+        (LINEAR, "hme_freedom"),
+        (LINEAR, "hme_tilt"),
+        (CONSTANT, "hme_offset"),
+        (CONSTANT, "hme_decisions"),
+        (LOGISTIC, "hme_tilt"),
+        (MULTINOMIAL, "hme_offset"),
     ],
     ids=lambda value: getattr(value, "name", str(value)),
 )
-def test_mistakes_are_caught(mixture: Mixture, wrong: str) -> None:
-    with pytest.raises(Disagreement):
-        agrees(mixture, steps=1500, wrong=wrong)
+def test_faults_are_caught(mixture: Mixture, fault: str) -> None:
+    with injected(fault), pytest.raises(Disagreement):
+        agrees(mixture, steps=1500)

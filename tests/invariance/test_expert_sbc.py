@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from exact.agreement import Disagreement
 from exact.expert_mixtures import Floats, Mixture
+from faults import injected
 from scipy import stats
 
 from invariance.expert_simulation import LINEAR, LOGISTIC, MIXTURES, MULTINOMIAL, Forward, State
@@ -41,12 +42,12 @@ def states_of(part: dict[str, Floats], truth: State) -> list[State]:
     ]
 
 
-def replicate(mixture: Mixture, seed: int, wrong: str) -> list[int]:
+def replicate(mixture: Mixture, seed: int) -> list[int]:
     """The ranks of one simulated data set."""
     forward = Forward(mixture, np.random.default_rng(seed))
     truth = forward.state()
     y = forward.outputs(truth)
-    chain = forward.chain(y, seed, wrong)
+    chain = forward.chain(y, seed)
     chain.advance(10 * THIN)
     chain.draw(DRAWS, THIN)
     part = chain.take()
@@ -73,8 +74,8 @@ def log_mixture(forward: Forward, state: State, y: Floats) -> float:
     return float(np.log((forward.paths(state.gates) * density).sum(axis=1)).sum())
 
 
-def calibrated(mixture: Mixture, wrong: str = "nothing", replicates: int = REPLICATES) -> None:
-    ranks = np.array([replicate(mixture, seed, wrong) for seed in range(replicates)])
+def calibrated(mixture: Mixture, replicates: int = REPLICATES) -> None:
+    ranks = np.array([replicate(mixture, seed) for seed in range(replicates)])
     p_values = [
         float(stats.chisquare(np.bincount(column * BINS // (DRAWS + 1), minlength=BINS)).pvalue) for column in ranks.T
     ]
@@ -88,10 +89,10 @@ def test_truth_ranks_uniformly(mixture: Mixture) -> None:
 
 
 @pytest.mark.parametrize(
-    ("mixture", "wrong"),
-    [(LINEAR, "freedom"), (LOGISTIC, "tilt"), (MULTINOMIAL, "offset")],
+    ("mixture", "fault"),
+    [(LINEAR, "hme_freedom"), (LOGISTIC, "hme_tilt"), (MULTINOMIAL, "hme_offset")],
     ids=lambda value: getattr(value, "name", str(value)),
 )
-def test_mistakes_are_caught(mixture: Mixture, wrong: str) -> None:
-    with pytest.raises(Disagreement):
-        calibrated(mixture, wrong)
+def test_faults_are_caught(mixture: Mixture, fault: str) -> None:
+    with injected(fault), pytest.raises(Disagreement):
+        calibrated(mixture)

@@ -6,6 +6,7 @@ import pytest
 from exact.agreement import Disagreement, assert_agrees
 from exact.chains import ProposalSpec, model
 from exact.enumeration import NormalInverseGamma
+from faults import injected
 
 import baytree as bt
 from invariance.simulation import SPACE, Floats, Forward, Ints, log_marginal, with_response
@@ -73,8 +74,8 @@ def test_joint_distribution_is_kept(proposal: str) -> None:
 
 
 def test_wrong_kernel_is_caught() -> None:
-    with pytest.raises(Disagreement):
-        check("wrong:uc")
+    with injected("uc"), pytest.raises(Disagreement):
+        check("uc")
 
 
 def test_wrong_simulation_is_caught() -> None:

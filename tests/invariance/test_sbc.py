@@ -6,6 +6,7 @@ import pytest
 from exact.agreement import Disagreement
 from exact.chains import ProposalSpec, model
 from exact.enumeration import NormalInverseGamma
+from faults import injected
 from scipy import stats
 
 import baytree as bt
@@ -61,8 +62,8 @@ def test_truth_ranks_uniformly(proposal: str) -> None:
 
 
 def test_wrong_kernel_is_caught() -> None:
-    with pytest.raises(Disagreement):
-        check("wrong:uc")
+    with injected("uc"), pytest.raises(Disagreement):
+        check("uc")
 
 
 def test_wrong_simulation_is_caught() -> None:

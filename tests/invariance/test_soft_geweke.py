@@ -8,6 +8,7 @@ import pytest
 from exact.agreement import Disagreement, assert_agrees, assert_means_agree
 from exact.soft_sums import SoftSums
 from exact.sum_chains import Moves
+from faults import injected
 from scipy import special
 
 from invariance.soft_simulation import MODELS, NUMBERS, PROBIT, TREES, Floats, SoftForward
@@ -61,8 +62,8 @@ def test_joint_distribution_is_kept(sums: SoftSums) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("wrong", EVERY)
 def test_wrong_moves_are_caught(wrong: str) -> None:
-    with pytest.raises(Disagreement):
-        agrees(NUMBERS, {f"wrong:{move}" if move == wrong else move: 1 for move in EVERY}, steps=4000)
+    with injected(f"sum_{wrong}"), pytest.raises(Disagreement):
+        agrees(NUMBERS, EVERY, steps=4000)
 
 
 @pytest.mark.slow

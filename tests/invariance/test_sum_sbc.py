@@ -9,6 +9,7 @@ import pytest
 from exact.agreement import Disagreement
 from exact.normal_sums import Noise
 from exact.sum_chains import Moves
+from faults import injected
 from scipy import stats
 
 from invariance import soft_simulation, sum_simulation, variance_simulation
@@ -31,12 +32,11 @@ class Case:
     forward: type[Forward] | type[SoftForward] | type[VarianceForward]
     sums: Any
     thin: int
-    births: str = "birth_death"
 
     @property
     def moves(self) -> Moves:
         soft = {"bandwidth": 1} if self.forward is SoftForward else {}
-        return {self.births: 1, "change": 1} | soft
+        return {"birth_death": 1, "change": 1} | soft
 
 
 CASES = {
@@ -83,8 +83,8 @@ def test_truth_ranks_uniformly(case: str) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("case", CASES)
 def test_wrong_moves_are_caught(case: str) -> None:
-    with pytest.raises(Disagreement):
-        calibrated(replace(CASES[case], births="wrong:birth_death"))
+    with injected("sum_birth_death"), pytest.raises(Disagreement):
+        calibrated(CASES[case])
 
 
 OTHERS = {

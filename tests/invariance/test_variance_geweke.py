@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from exact.agreement import Disagreement, assert_agrees, assert_means_agree
 from exact.sum_chains import Moves
+from faults import injected
 from scipy import stats
 
 from invariance.variance_simulation import NUMBERS, TREES, VarianceForward
@@ -46,10 +47,10 @@ def test_joint_distribution_is_kept() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("moves", [{"wrong:birth_death": 1, "change": 1}, {"birth_death": 1, "wrong:change": 1}])
-def test_wrong_moves_are_caught(moves: Moves) -> None:
-    with pytest.raises(Disagreement):
-        agrees(moves, steps=4000)
+@pytest.mark.parametrize("fault", ["sum_birth_death", "sum_change"])
+def test_wrong_moves_are_caught(fault: str) -> None:
+    with injected(fault), pytest.raises(Disagreement):
+        agrees(BOTH, steps=4000)
 
 
 @pytest.mark.slow

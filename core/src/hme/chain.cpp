@@ -8,16 +8,16 @@
 
 #include "baytree/base/error.hpp"
 #include "baytree/base/numeric.hpp"
+#include "baytree/testing/fault.hpp"
 
 namespace baytree::hme {
 
-Chain::Chain(const Problem& problem, double power, Stream stream, Wrong wrong)
+Chain::Chain(const Problem& problem, double power, Stream stream)
     : problem_(&problem),
       power_(power),
       stream_(stream),
-      wrong_(wrong),
-      experts_(problem, wrong),
-      gates_(problem, problem.branching, problem.gate_sd, wrong),
+      experts_(problem),
+      gates_(problem, problem.branching, problem.gate_sd),
       leaf_(problem.rows),
       order_(problem.rows),
       begin_(problem.leaves + 1),
@@ -74,7 +74,7 @@ void Chain::draw_gates() {
 void Chain::read_rows(bool redraw) {
   gather_weights();
   log_likelihood_ = log_mixture_ = 0.0;
-  const double power = wrong_ == Wrong::decisions ? 0.0 : power_;
+  const double power = testing::is_injected(Fault::hme_decisions) ? 0.0 : power_;
   for (Row row = 0; row < problem_->rows; ++row) {
     weigh_leaves(row);
     const auto total = [&](double of_power) {

@@ -5,13 +5,14 @@
 #include <numbers>
 #include <numeric>
 
+#include "baytree/testing/fault.hpp"
+
 namespace baytree::hme {
 
-ExpertDraw::ExpertDraw(const Problem& problem, Wrong wrong)
+ExpertDraw::ExpertDraw(const Problem& problem)
     : problem_(&problem),
-      wrong_(wrong),
       system_(problem.seen(), problem.for_classes() ? 0 : problem.n_outputs),
-      logit_(problem, problem.for_classes() ? problem.n_outputs : 1, problem.sd, wrong),
+      logit_(problem, problem.for_classes() ? problem.n_outputs : 1, problem.sd),
       product_(problem.n_outputs),
       scores_(problem.predictors()) {}
 
@@ -46,7 +47,8 @@ void ExpertDraw::draw_regression(Leaf leaf, std::span<const Row> rows, double po
       penalty += mean[j] * mean[j];
       beta[j * outputs] = mean[j];
     }
-    const double freedom = p.nu + power * static_cast<double>(rows.size()) + (wrong_ == Wrong::freedom ? 1.0 : 0.0);
+    const double freedom =
+        p.nu + power * static_cast<double>(rows.size()) + (testing::is_injected(Fault::hme_freedom) ? 1.0 : 0.0);
     const double scale = 0.5 * (p.nu * p.lambda[k] + power * squares + ridge * penalty);
     const double log_variance = std::log(scale) - stream.log_gamma(0.5 * freedom);
     parameters.variance[leaf * outputs + k] = std::exp(log_variance);
@@ -65,7 +67,7 @@ void ExpertDraw::draw_classes(std::span<const Row> rows, double power, std::span
     for (const Row row : rows) chosen_.push_back(problem_->classes[row]);
     return logit_.draw(rows, chosen_, coefficients, stream);
   }
-  if (wrong_ == Wrong::slice) power = 1.0;
+  if (testing::is_injected(Fault::hme_slice)) power = 1.0;
   other_.clear();
   for (std::size_t i = 0; i < coefficients.size(); ++i) other_.push_back(problem_->sd * stream.normal());
   const double least = power * log_likelihood(rows, coefficients) + std::log1p(-stream.uniform());

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "baytree/hme/polya_gamma.hpp"
+#include "baytree/testing/fault.hpp"
 
 namespace baytree::hme {
 
@@ -17,13 +18,8 @@ double log_total(std::span<const double> scores) {
   return largest + std::log(sum);
 }
 
-LogitDraw::LogitDraw(const Problem& problem, std::size_t classes, double sd, Wrong wrong)
-    : problem_(&problem),
-      scored_(classes - 1),
-      sd_(sd),
-      wrong_(wrong),
-      system_(problem.columns, 1),
-      scores_(problem.rows * scored_) {}
+LogitDraw::LogitDraw(const Problem& problem, std::size_t classes, double sd)
+    : problem_(&problem), scored_(classes - 1), sd_(sd), system_(problem.columns, 1), scores_(problem.rows * scored_) {}
 
 void LogitDraw::draw(std::span<const Row> rows, std::span<const std::uint32_t> chosen, std::span<double> coefficients,
                      Stream& stream) {
@@ -36,12 +32,12 @@ void LogitDraw::draw(std::span<const Row> rows, std::span<const std::uint32_t> c
       // Without its own score a class leaves the total of the others.
       const double own = scores[k];
       double others = 0.0;
-      if (scored_ > 1 && wrong_ != Wrong::offset) {
+      if (scored_ > 1 && !testing::is_injected(Fault::hme_offset)) {
         std::swap(scores[k], scores[scored_ - 1]);
         others = log_total({scores, scored_ - 1});
         std::swap(scores[k], scores[scored_ - 1]);
       }
-      const double omega = polya_gamma(wrong_ == Wrong::tilt ? 0.0 : own - others, stream);
+      const double omega = polya_gamma(testing::is_injected(Fault::hme_tilt) ? 0.0 : own - others, stream);
       const double product = (chosen[i] == k ? 0.5 : -0.5) + omega * others;
       system_.add(problem_->x(rows[i]), omega, &product);
     }

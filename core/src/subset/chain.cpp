@@ -87,7 +87,7 @@ bool Chain::step() {
 }
 
 void Chain::turn(std::size_t i) {
-  const auto [move, number, wrong] = shares_[i];
+  const Move move = shares_[i].move;
   const std::vector<Unit>& units = problem_->free_units;
   const std::size_t n = units.size();
   if (n == 0) return;
@@ -97,36 +97,37 @@ void Chain::turn(std::size_t i) {
   };
   switch (move) {
     case Move::gibbs:
-      for (const Unit unit : units) count(update(unit, wrong));
+      for (const Unit unit : units) count(update(unit, Fault::subset_gibbs));
       break;
     case Move::random:
-      for (std::size_t k = 0; k < n; ++k) count(update(units[stream_.below(n)], wrong));
+      for (std::size_t k = 0; k < n; ++k) count(update(units[stream_.below(n)], Fault::subset_random));
       break;
     case Move::metropolis:
-      for (std::size_t k = 0; k < n; ++k) count(metropolis(wrong));
+      for (std::size_t k = 0; k < n; ++k) count(metropolis());
       break;
     case Move::informed:
-      count(informed(wrong));
+      count(informed());
       break;
     case Move::replace:
-      count(replace(wrong));
+      count(replace());
   }
 }
 
-/// The saboteur takes the odds twice.
-bool Chain::update(Unit unit, bool wrong) {
+/// The fault takes the odds twice.
+bool Chain::update(Unit unit, Fault fault) {
   const double log_odds = gain(flipped(unit));
-  if (!(stream_.uniform() < barker(wrong ? 2.0 * log_odds : log_odds))) return false;
+  if (!(stream_.uniform() < barker(testing::is_injected(fault) ? 2.0 * log_odds : log_odds))) return false;
   flip(unit);
   return true;
 }
 
-/// The saboteur forgets that units of the model are chosen among few, and those outside among many.
-bool Chain::metropolis(bool wrong) {
+/// The fault forgets that units of the model are chosen among few, and those outside among many.
+bool Chain::metropolis() {
   const std::size_t n = problem_->free_units.size();
   if (stream_.next32() & 1u) {
-    const Unit unit = wrong && !members_.empty() && (stream_.next32() & 1u) ? member(stream_.below(members_.size()))
-                                                                            : problem_->free_units[stream_.below(n)];
+    const Unit unit = testing::is_injected(Fault::subset_metropolis) && !members_.empty() && (stream_.next32() & 1u)
+                          ? member(stream_.below(members_.size()))
+                          : problem_->free_units[stream_.below(n)];
     const double log_ratio = gain(flipped(unit));
     if (!(log_ratio >= 0.0) && !(stream_.uniform() < std::exp(log_ratio))) return false;
     flip(unit);
@@ -152,15 +153,15 @@ bool Chain::metropolis(bool wrong) {
   return true;
 }
 
-/// The saboteur accepts every proposal.
-bool Chain::informed(bool wrong) {
+/// The fault accepts every proposal.
+bool Chain::informed() {
   const double forward = weigh_flips();
   if (!(forward > 0.0)) return false;
   const Unit unit = problem_->free_units[choose(weights_, stream_.uniform() * forward)];
   flip(unit);
   // With weights w(x) = x w(1/x) of the targets' ratios, all but the sums cancels.
   const double backward = weigh_flips();
-  if (wrong || stream_.uniform() * backward < forward) return true;
+  if (testing::is_injected(Fault::subset_informed) || stream_.uniform() * backward < forward) return true;
   flip(unit);
   return false;
 }
@@ -174,8 +175,8 @@ double Chain::weigh_flips() {
   return sum_of_weights_;
 }
 
-/// The saboteur prefers the unit that left.
-bool Chain::replace(bool wrong) {
+/// The fault prefers the unit that left.
+bool Chain::replace() {
   if (members_.empty()) return false;
   const Unit out = member(stream_.below(members_.size()));
   apply(out);
@@ -186,7 +187,7 @@ bool Chain::replace(bool wrong) {
     if (in_[units[i]]) continue;
     const Weighed with = flipped(units[i]);
     if (with.log_prior > -infinity) weights_[i] = power_ * with.log_likelihood + with.log_prior;
-    if (wrong && units[i] == out) weights_[i] += 1.0;
+    if (testing::is_injected(Fault::subset_replace) && units[i] == out) weights_[i] += 1.0;
     largest = std::max(largest, weights_[i]);
   }
   if (largest == -infinity) {  // at the limit of dependence rounding may keep even the unit that left from coming back

@@ -122,7 +122,7 @@ TEST_CASE("passes") {
 
 Model model_of(std::size_t trees, bool sparse, bool monotone, std::uint32_t grow_sweeps) {
   Model model{
-      .moves = {{Move::birth_death, 1.0, false}, {Move::change, 0.5, false}}, .noise = {3.0, 0.1}, .sparse = sparse};
+      .moves = {{Move::birth_death, 1.0}, {Move::change, 0.5}}, .noise = {3.0, 0.1}, .sparse = sparse};
   model.grow_sweeps = grow_sweeps;
   model.prior = {{.alpha = 0.95, .beta = 0.5, .min_leaf = 2}, trees};
   model.leaf_sd = 0.2;
@@ -133,7 +133,7 @@ Model model_of(std::size_t trees, bool sparse, bool monotone, std::uint32_t grow
 Model soft_model_of(std::size_t trees, bool sparse) {
   Model model = model_of(trees, sparse, false, 0);
   model.prior.bandwidth = 0.1;
-  model.moves.push_back({Move::bandwidth, 1.0, false});
+  model.moves.push_back({Move::bandwidth, 1.0});
   return model;
 }
 
@@ -209,7 +209,7 @@ TEST_CASE("chains") {
   bushy.prior.tree.beta = 0.0;
   bushy.prior.tree.alpha = 0.999;
   bushy.power = 0.0;
-  bushy.moves = {{Move::birth_death, 40.0, false}};
+  bushy.moves = {{Move::birth_death, 40.0}};
   test_chain(large, {.numbers = large.numbers}, bushy);
   bushy.variance_trees = 1;
   test_chain(large, {.numbers = large.numbers}, bushy);

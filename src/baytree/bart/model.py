@@ -199,9 +199,9 @@ class BART(Model["BARTPosterior", _core.SumChain]):
         auto = SOFT_AUTO if self.split == "soft" else AUTO
         shares = auto if self.moves == "auto" else parse_weights("moves", self.moves, "{'birth_death': 1, 'change': 1}")
         for name in shares:
-            if name.removeprefix("wrong:") not in MOVES:
+            if name not in MOVES:
                 raise unknown_choice("move", name, ("auto", *MOVES))
-            if name.endswith("bandwidth") and self.split == "hard":
+            if name == "bandwidth" and self.split == "hard":
                 raise InputError("moves: only soft rules have a bandwidth; leave it out, or choose split='soft'")
         return dict(shares)
 
@@ -256,10 +256,7 @@ class BART(Model["BARTPosterior", _core.SumChain]):
 
     def _native(self, design: Design) -> _core.SumModel:
         found = self._calibrated
-        shares = [
-            _core.MoveShare(getattr(_core.SumMove, name.rpartition(":")[2]), number, name.startswith("wrong:"))
-            for name, number in self.shares().items()
-        ]
+        shares = [_core.MoveShare(getattr(_core.SumMove, name), number) for name, number in self.shares().items()]
         # A program is handed to the chains by itself.
         prior = (self.prior if isinstance(self.prior, GrowTree) else GrowTree()).native(design.schema)
         nu, scale, leaf_sd = float(self.nu), found.scale / found.unit**2, found.leaf_sd / found.unit
@@ -338,7 +335,7 @@ class BART(Model["BARTPosterior", _core.SumChain]):
     def warnings(self, design: Design) -> Sequence[str]:
         """What a person should know before the chains run."""
         lines = []
-        if isinstance(self.prior, GrowTree) and not any("birth_death" in name for name in self.shares()):
+        if isinstance(self.prior, GrowTree) and "birth_death" not in self.shares():
             lines.append("these moves never change the shape of a tree; add birth_death")
         if design.rows < 2 * self.prior.min_leaf:
             lines.append(

@@ -21,7 +21,7 @@ def kernel_of(program: Program, moves: ProposalSpec) -> Component:
             f"moves={moves!r}: the trees of a program are drawn again by subtree; say how often, as in {{'subtree': 2}}"
         )
     objection = program.for_trees().objection(_core.Kernel.subtree, getattr(_core.Semantics, program.semantics))
-    if objection and kernel.mistake == "none":
+    if objection:
         raise InputError(f"{program.file}: not for sums of trees: {objection}; a single tree, CART, takes any program")
     return kernel
 

@@ -30,15 +30,11 @@ class Component:
         How often it is used, relative to the others.
     last : int
         Of ``cycle``: it regrows at choice points 0 … last in turn.
-    fault : {"none", "ratio", "stale", "unordered"}
-        A saboteur for the tests. ``wrong:NAME``: its acceptance ratio is deliberately wrong. ``wrong:stale:NAME`` and
-        ``wrong:unordered:NAME``, where trees must be monotone: new leaves take an old value, or any.
     """
 
     name: str
     weight: float = 1.0
     last: int = 0
-    fault: str = "none"
 
     @property
     def keeps_shape(self) -> bool:
@@ -46,13 +42,11 @@ class Component:
         return self.name in ("change", "swap")
 
     def __str__(self) -> str:
-        fault = {"none": "", "ratio": "wrong:"}.get(self.fault, f"wrong:{self.fault}:")
-        return fault + (f"cycle({self.last})" if self.name == "cycle" else self.name)
+        return f"cycle({self.last})" if self.name == "cycle" else self.name
 
     def native(self) -> _core.Component:
         """The component as the core takes it."""
-        fault = getattr(_core.Fault, self.fault)
-        return _core.Component(getattr(_core.Proposal, self.name), self.weight, self.last, fault)
+        return _core.Component(getattr(_core.Proposal, self.name), self.weight, self.last)
 
 
 def parse_proposal(spec: ProposalSpec) -> tuple[Component, ...]:
@@ -101,11 +95,11 @@ def parse_weights(what: str, spec: ProposalSpec, example: str) -> dict[str, floa
 
 
 def _component(text: str, weight: float) -> Component:
-    match = re.fullmatch(r"(wrong:(?:(stale|unordered):)?)?(?:(cycle)\((\d{1,9})\)|(\w+))", str(text))
-    name = (match[3] or match[5]) if match else ""
-    if not match or name not in _core.Proposal.__members__ or (name == "cycle" and not match[3]):
+    match = re.fullmatch(r"(?:(cycle)\((\d{1,9})\)|(\w+))", str(text))
+    name = (match[1] or match[3]) if match else ""
+    if not match or name not in _core.Proposal.__members__ or (name == "cycle" and not match[1]):
         raise unknown_choice("proposal", text, ("auto", *NAMES))
-    return Component(name, weight, int(match[4] or 0), (match[2] or "ratio") if match[1] else "none")
+    return Component(name, weight, int(match[2] or 0))
 
 
 def _number(what: str, text: str) -> float:

@@ -74,7 +74,7 @@ class Tempering:
                 f"temperatures={self.temperatures!r}: choose a whole number from 1, which is no tempering, to "
                 f"{MOST_TEMPERATURES}"
             )
-        if not isinstance(self.ladder, str) or self.ladder.removeprefix("wrong:") not in LADDERS:
+        if not isinstance(self.ladder, str) or self.ladder not in LADDERS:
             raise unknown_choice("ladder", self.ladder, LADDERS)
         if self.swap_every is not None and (not _is_whole(self.swap_every) or self.swap_every < 1):
             raise InputError(f"swap_every={self.swap_every!r}: choose a whole number of iterations, 1 or more")
@@ -82,7 +82,7 @@ class Tempering:
     @property
     def adapts(self) -> bool:
         """Whether the ladder is tuned and reaches the prior."""
-        return self.ladder.endswith("adaptive")
+        return self.ladder == "adaptive"
 
     def first_ladder(self, rows: int) -> list[float]:
         """The powers before any tuning: for ``"adaptive"`` falling by equal factors to 1 / rows, and then 0."""
@@ -95,8 +95,7 @@ class Tempering:
     def native(self, rows: int) -> _core.Tempering:
         """The same as the core takes it."""
         every = self.swap_every or (10 if self.adapts else 1)
-        wrong = self.ladder.startswith("wrong:")
-        return _core.Tempering(self.first_ladder(rows), int(every), not self.adapts, self.adapts, wrong)
+        return _core.Tempering(self.first_ladder(rows), int(every), not self.adapts, self.adapts)
 
 
 @dataclass(frozen=True)

@@ -31,18 +31,14 @@ class Component:
         How often it is used, relative to the others.
     last : int
         Of ``cycle``: it redraws at choice points 0 … last in turn.
-    mistake : str
-        A saboteur for the tests, spelled ``wrong:MISTAKE:NAME``.
     """
 
     name: str
     weight: float = 1.0
     last: int = 0
-    mistake: str = "none"
 
     def __str__(self) -> str:
-        wrong = "" if self.mistake == "none" else f"wrong:{self.mistake}:"
-        return wrong + (f"cycle({self.last})" if self.name == "cycle" else self.name)
+        return f"cycle({self.last})" if self.name == "cycle" else self.name
 
     def resolve(self, program: _core.Program, semantics: Semantics) -> tuple[Component, ...]:
         """The component with ``auto`` replaced by what suits the program best.
@@ -58,8 +54,7 @@ class Component:
 
     def native(self) -> _core.KernelComponent:
         """The component as the core takes it."""
-        kernel, mistake = getattr(_core.Kernel, self.name), getattr(_core.Mistake, self.mistake)
-        return _core.KernelComponent(kernel, self.weight, self.last, mistake)
+        return _core.KernelComponent(getattr(_core.Kernel, self.name), self.weight, self.last)
 
 
 def parse_kernel(spec: KernelSpec) -> tuple[Component, ...]:
@@ -93,15 +88,10 @@ def parse_kernel(spec: KernelSpec) -> tuple[Component, ...]:
 
 
 def _component(text: str, weight: float) -> Component:
-    match = re.fullmatch(r"(?:wrong:(\w+):)?(?:(cycle)\((\d{1,9})\)|(\w+))", str(text))
-    name = (match[2] or match[4]) if match else ""
+    match = re.fullmatch(r"(?:(cycle)\((\d{1,9})\)|(\w+))", str(text))
+    name = (match[1] or match[3]) if match else ""
     name = SYNONYMS.get(name, name)
     known = name == "auto" or name in _core.Kernel.__members__
-    if (
-        not match
-        or not known
-        or (name == "cycle" and not match[2])
-        or (match[1] or "none") not in _core.Mistake.__members__
-    ):
+    if not match or not known or (name == "cycle" and not match[1]):
         raise unknown_choice("kernel", text, ("auto", *NAMES))
-    return Component(name, weight, int(match[3] or 0), match[1] or "none")
+    return Component(name, weight, int(match[2] or 0))

@@ -129,7 +129,7 @@ class Subset(Model["SubsetPosterior", _core.SubsetChain]):
         """The number of turns of each move in an iteration."""
         shares = AUTO if self.moves == "auto" else parse_weights("moves", self.moves, "{'gibbs': 1, 'replace': 1}")
         for name in shares:
-            if name.removeprefix("wrong:") not in MOVES:
+            if name not in MOVES:
                 raise unknown_choice("move", name, ("auto", *MOVES))
         return dict(shares)
 
@@ -231,10 +231,7 @@ class Subset(Model["SubsetPosterior", _core.SubsetChain]):
         """Chains at their first states. They share the products of the columns."""
         require_linear(design)
         problem, ladder = self.problem(design), tempering.native(design.rows)
-        moves = [
-            _core.SubsetShare(getattr(_core.SubsetMove, name.rpartition(":")[2]), number, name.startswith("wrong:"))
-            for name, number in self.shares().items()
-        ]
+        moves = [_core.SubsetShare(getattr(_core.SubsetMove, name), number) for name, number in self.shares().items()]
         return [_core.SubsetChain(problem, moves, float(self.power), ladder, seed, number) for number in range(chains)]
 
     def take(self, chain: _core.SubsetChain) -> dict[str, np.ndarray]:

@@ -11,6 +11,7 @@
 #include "baytree/mcmc/leaf_values.hpp"
 #include "baytree/mcmc/proposals/mixture.hpp"
 #include "baytree/priors/grow_tree.hpp"
+#include "baytree/testing/fault.hpp"
 
 namespace baytree::cart {
 
@@ -56,7 +57,7 @@ class Chain {
       return;
     }
     evaluate_leaves();
-    if (values_ && !propose_values(Fault::none)) return;
+    if (values_ && !propose_values()) return;
     accept();
     if (values_) values_->accept();
   }
@@ -144,7 +145,7 @@ class Chain {
     const double change = evaluate_leaves() - leaves_sum(old);
     const double log_acceptance = *log_ratio + power_ * change;
     if (!(log_acceptance >= 0.0) && !(stream_.uniform() < std::exp(log_acceptance))) return false;
-    if (values_ && !propose_values(mixture_.components[component].fault)) return false;
+    if (values_ && !propose_values()) return false;
     accept();
     if (values_) values_->accept();
     ++mixture_.accepted[component];
@@ -156,7 +157,7 @@ class Chain {
   }
 
   /// Values for the candidate's leaves; whether the tree with it is monotone.
-  bool propose_values(Fault fault) {
+  bool propose_values() {
     const Nodes& nodes = tree_.nodes;
     const std::vector<double>& values = values_->values();
     const std::size_t at = candidate_.at;
@@ -166,13 +167,13 @@ class Chain {
       if (nodes[i].is_leaf()) values_->keep(values[leaf++]);
     for (const Node& node : candidate_.nodes) {
       if (!node.is_leaf()) continue;
-      if (fault == Fault::stale)
+      if (testing::is_injected(Fault::stale_values))
         values_->keep(values[leaf]);
       else
         values_->renew(candidate_.rows_of(node), stream_);
     }
     for (leaf += (nodes[at].size + 1) / 2; leaf < values.size(); ++leaf) values_->keep(values[leaf]);
-    return fault == Fault::unordered || values_->is_monotone(nodes, at, candidate_.nodes);
+    return testing::is_injected(Fault::unordered_values) || values_->is_monotone(nodes, at, candidate_.nodes);
   }
 
   /// Whether it took a new value.

@@ -34,7 +34,7 @@ class Chain {
   using Record = Draws;
 
   /// Starts at a draw of the prior.
-  Chain(const Problem& problem, double power, Stream stream, Wrong wrong = Wrong::nothing);
+  Chain(const Problem& problem, double power, Stream stream);
 
   /// One iteration. It always moves.
   bool step();
@@ -70,7 +70,6 @@ class Chain {
   const Problem* problem_;
   double power_;
   Stream stream_;
-  Wrong wrong_;
   ExpertDraw experts_;
   LogitDraw gates_;
   Parameters parameters_;

@@ -10,7 +10,7 @@ namespace baytree::hme {
 /// Draws the experts of a soft tree given the rows that each of them has, the likelihood having a power.
 class ExpertDraw {
  public:
-  ExpertDraw(const Problem& problem, Wrong wrong);
+  explicit ExpertDraw(const Problem& problem);
 
   /// Replaces the parameters of one expert.
   void draw(Leaf leaf, std::span<const Row> rows, double power, Parameters& parameters, Stream& stream);
@@ -21,7 +21,6 @@ class ExpertDraw {
   double log_likelihood(std::span<const Row> rows, std::span<const double> coefficients);
 
   const Problem* problem_;
-  Wrong wrong_;
   NormalSystem system_;
   LogitDraw logit_;
   std::vector<double> product_, scores_, other_, candidate_;

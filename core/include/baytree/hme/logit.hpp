@@ -10,16 +10,6 @@
 
 namespace baytree::hme {
 
-/// Deliberate mistakes, for the tests: each must show.
-enum class Wrong {
-  nothing,
-  tilt,       // Pólya–Gamma variables that do not know the linear predictors
-  offset,     // of more than two classes, each drawn as if against the last alone
-  freedom,    // variances of experts that count one row too many
-  decisions,  // a row's leaf by its path alone
-  slice       // classes under a power, drawn from the whole likelihood
-};
-
 /// log Σ e^score, the last class having the score 0.
 double log_total(std::span<const double> scores);
 
@@ -29,7 +19,7 @@ double log_total(std::span<const double> scores);
 /// ω c) for the products.
 class LogitDraw {
  public:
-  LogitDraw(const Problem& problem, std::size_t classes, double sd, Wrong wrong);
+  LogitDraw(const Problem& problem, std::size_t classes, double sd);
 
   /// Replaces the coefficients (classes − 1, columns), given the class of each of some rows.
   void draw(std::span<const Row> rows, std::span<const std::uint32_t> chosen, std::span<double> coefficients,
@@ -41,7 +31,6 @@ class LogitDraw {
   const Problem* problem_;
   std::size_t scored_;  // classes but the last
   double sd_;
-  Wrong wrong_;
   NormalSystem system_;
   std::vector<double> scores_;  // of each row and class but the last
 };

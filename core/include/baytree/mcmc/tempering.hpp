@@ -12,6 +12,7 @@
 #include "baytree/base/rng.hpp"
 #include "baytree/base/rounds.hpp"
 #include "baytree/mcmc/ladder.hpp"
+#include "baytree/testing/fault.hpp"
 
 namespace baytree {
 
@@ -20,7 +21,6 @@ struct Tempering {
   std::uint64_t swap_every = 1;  // iterations between swaps
   bool any_pair = false;         // one pair of rungs, chosen at random, instead of all neighbours, even and odd in turn
   bool adapts = false;           // the ladder is tuned during warm-up
-  bool wrong = false;            // a saboteur for the tests: every swap is accepted
 };
 
 /// What besides its rungs a tempered chain needs to go on exactly where it stopped, and what it counted.
@@ -214,7 +214,7 @@ class Tempered {
   void try_swap(std::size_t i, std::size_t j) {
     Rung &a = *rungs_[i], &b = *rungs_[j];
     const double log_ratio = (a.power() - b.power()) * (b.log_likelihood() - a.log_likelihood());
-    const double probability = tempering_.wrong ? 1.0 : std::exp(std::min(log_ratio, 0.0));
+    const double probability = testing::is_injected(Fault::rung_swap) ? 1.0 : std::exp(std::min(log_ratio, 0.0));
     if (j == i + 1) position_.rejection[i] += 1.0 - probability;
     ++position_.tried[i * size() + j];
     if (!(stream_.uniform() < probability)) return;

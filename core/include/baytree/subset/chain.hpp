@@ -7,6 +7,7 @@
 #include "baytree/base/numeric.hpp"
 #include "baytree/base/rng.hpp"
 #include "baytree/subset/coefficients.hpp"
+#include "baytree/testing/fault.hpp"
 
 namespace baytree::subset {
 
@@ -19,12 +20,10 @@ enum class Move {
   replace  // a unit leaves, and another, or itself, enters in its place by the probability of the model it would make
 };
 
-/// How many turns of a move an iteration makes; a fraction is the probability of one more. `wrong` is a saboteur for
-/// the tests.
+/// How many turns of a move an iteration makes; a fraction is the probability of one more.
 struct Share {
   Move move;
   double number;
-  bool wrong = false;
 };
 
 /// What a chain recorded. A model that stayed the same is stored once: `state` counts the models stored since the chain
@@ -106,10 +105,10 @@ class Chain {
   Unit outsider(std::size_t rank) const;
 
   void turn(std::size_t share);
-  bool update(Unit unit, bool wrong);
-  bool metropolis(bool wrong);
-  bool informed(bool wrong);
-  bool replace(bool wrong);
+  bool update(Unit unit, Fault fault);
+  bool metropolis();
+  bool informed();
+  bool replace();
   /// Weights of all free units as to be flipped, into `weights_`; their sum. After an accepted flip they are known
   /// already.
   double weigh_flips();

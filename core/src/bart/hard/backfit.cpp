@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "baytree/base/error.hpp"
+#include "baytree/testing/fault.hpp"
 
 namespace baytree::bart {
 namespace {
@@ -170,15 +171,15 @@ void Backfit::visit(std::size_t t, const Target& target, Stream& stream, Team& t
       ++turns[i];
       Proposal proposal = propose(t, moves()[i].move, stream);
       if (proposal.kind == Kind::none) continue;
-      if (proposal.kind == Kind::change &&
-          leaf_model_.multiplies()) {  // one sum over the rows of two leaves will not do
+      // One sum over the rows of two leaves will not do.
+      if (proposal.kind == Kind::change && leaf_model_.multiplies()) {
         if (!read) read_all();
         level(t, proposal.leaf, target, team);
       }
       Pass pass = pass_over(t, target);
       divide_rows(t, proposal, pass, !read, stream, team);
       read = true;
-      if (!decide(t, proposal, moves()[i].wrong, stream)) continue;
+      if (!decide(t, proposal, stream)) continue;
       apply(t, proposal, target, team);
       ++accepted[i];
     }
@@ -306,7 +307,7 @@ void Backfit::level(std::size_t t, std::size_t first, const Target& target, Team
   held_[first] = held_[first + 1] = nothing;
 }
 
-bool Backfit::decide(std::size_t t, const Proposal& proposal, bool wrong, Stream& stream) {
+bool Backfit::decide(std::size_t t, const Proposal& proposal, Stream& stream) {
   const Tree& tree = trees_[t];
   if (proposal.kind == Kind::birth && tree.values.size() >= most_leaves_) return false;
   const double log_uniform = std::log(1.0 - stream.uniform());
@@ -316,9 +317,9 @@ bool Backfit::decide(std::size_t t, const Proposal& proposal, bool wrong, Stream
   const std::uint32_t depth = tree.nodes[proposal.node].depth;
   const double log_birth =
       proposal.kind == Kind::birth ? log_odds(depth) - log_birth_place(places_of(tree.nodes)) : infinity;
-  if (!wrong && !(log_uniform < log_likelihood_ratio + log_birth)) return false;
+  if (!testing::is_injected(Fault::sum_birth_death) && !(log_uniform < log_likelihood_ratio + log_birth)) return false;
   make_candidate(t, proposal);
-  if (!(log_uniform < log_likelihood_ratio + log_prior_ratio(tree.nodes, proposal, wrong))) return false;
+  if (!(log_uniform < log_likelihood_ratio + log_prior_ratio(tree.nodes, proposal))) return false;
   return !cone_ || draw_parts(tree, proposal, stream);
 }
 
@@ -374,17 +375,19 @@ void Backfit::make_candidate(std::size_t t, const Proposal& proposal) {
 
 /// π(T')q(T'→T) / π(T)q(T→T') without the rules, which are drawn from the prior. Either tree's part is asked of that
 /// tree itself.
-double Backfit::log_prior_ratio(const Nodes& nodes, const Proposal& proposal, bool wrong) const {
+double Backfit::log_prior_ratio(const Nodes& nodes, const Proposal& proposal) const {
   const std::uint32_t depth = nodes[proposal.node].depth;
   const auto log_children = [&](const Nodes& of) {
     return log_stay(depth + 1, of[proposal.node + 1].splittable) +
            log_stay(depth + 1, of[proposal.node + 2].splittable);
   };
-  if (proposal.kind == Kind::change) return wrong ? 0.0 : log_children(candidate_) - log_children(nodes);
+  if (proposal.kind == Kind::change)
+    return testing::is_injected(Fault::sum_change) ? 0.0 : log_children(candidate_) - log_children(nodes);
   const bool birth = proposal.kind == Kind::birth;
   const Nodes &smaller = birth ? nodes : candidate_, &larger = birth ? candidate_ : nodes;
   double log_ratio = log_odds(depth) + log_children(larger);
-  if (!wrong) log_ratio += log_death_place(places_of(larger)) - log_birth_place(places_of(smaller));
+  if (!testing::is_injected(Fault::sum_birth_death))
+    log_ratio += log_death_place(places_of(larger)) - log_birth_place(places_of(smaller));
   return birth ? log_ratio : -log_ratio;
 }
 

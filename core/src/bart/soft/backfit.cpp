@@ -10,6 +10,7 @@
 #include "baytree/base/error.hpp"
 #include "baytree/mcmc/proposals/birth_death.hpp"
 #include "baytree/mcmc/proposals/change.hpp"
+#include "baytree/testing/fault.hpp"
 
 namespace baytree::bart {
 namespace {
@@ -83,13 +84,13 @@ void SoftBackfit::visit(SoftTree& tree, Stream& stream) {
     for (int times = moves()[i].times(stream); times > 0; --times) {
       if (moves()[i].move != Move::bandwidth) {
         ++turns[i];
-        accepted[i] += propose_tree(tree, moves()[i], stream);
+        accepted[i] += propose_tree(tree, moves()[i].move, stream);
         continue;
       }
       for (std::size_t at = 0; at < tree.nodes.size(); ++at) {
         if (tree.nodes[at].is_leaf() || !is_soft(tree.nodes[at].rule)) continue;
         ++turns[i];
-        accepted[i] += propose_bandwidth(tree, at, moves()[i].wrong, stream);
+        accepted[i] += propose_bandwidth(tree, at, stream);
       }
     }
   }
@@ -98,23 +99,24 @@ void SoftBackfit::visit(SoftTree& tree, Stream& stream) {
   basis_.add(tree.values, -1.0f, rounder_, rows_.residual);
 }
 
-bool SoftBackfit::propose_tree(SoftTree& tree, const MoveShare& share, Stream& stream) {
+bool SoftBackfit::propose_tree(SoftTree& tree, Move move, Stream& stream) {
   MoveContext context{tree, grower_, stream, candidate_};
-  const LogRatio log_ratio = share.move == Move::change ? change_rule(context) : birth_or_death(context);
+  LogRatio log_ratio = move == Move::change ? change_rule(context) : birth_or_death(context);
   if (!log_ratio) return false;
+  if (testing::is_injected(move == Move::change ? Fault::sum_change : Fault::sum_birth_death)) log_ratio = 0.0;
   // Rules that were drawn anew come with a bandwidth from its prior, which cancels from the ratio; those that stay have
   // theirs.
   for (Node& node : candidate_.nodes)
     if (!node.is_leaf() && node.rule.bandwidth == 0.0f && is_soft(node.rule))
       node.rule.bandwidth = static_cast<float>(draw_bandwidth(stream));
   if (!grower_.fits(tree.nodes.size() - tree.nodes[candidate_.at].size + candidate_.nodes.size())) return false;
-  if (!accepts(tree.nodes, candidate_.at, candidate_.nodes, share.wrong ? 0.0 : *log_ratio, stream)) return false;
+  if (!accepts(tree.nodes, candidate_.at, candidate_.nodes, *log_ratio, stream)) return false;
   splice(tree, candidate_);
   return tree.changed = true;
 }
 
 /// A step of the bandwidth's logarithm.
-bool SoftBackfit::propose_bandwidth(SoftTree& tree, std::size_t at, bool wrong, Stream& stream) {
+bool SoftBackfit::propose_bandwidth(SoftTree& tree, std::size_t at, Stream& stream) {
   const std::span<Node> below = subtree(tree, at);
   const double old = static_cast<double>(below[0].rule.bandwidth);
   const auto bandwidth = static_cast<float>(old * std::exp(bandwidth_step * stream.normal()));
@@ -122,8 +124,8 @@ bool SoftBackfit::propose_bandwidth(SoftTree& tree, std::size_t at, bool wrong, 
   const double ratio = static_cast<double>(bandwidth) / old;
   altered_.assign(below.begin(), below.end());
   altered_[0].rule.bandwidth = bandwidth;
-  if (!accepts(tree.nodes, at, altered_, (wrong ? 0.0 : std::log(ratio)) - (ratio - 1.0) * old / bandwidth_, stream))
-    return false;
+  const double log_jacobian = testing::is_injected(Fault::sum_bandwidth) ? 0.0 : std::log(ratio);
+  if (!accepts(tree.nodes, at, altered_, log_jacobian - (ratio - 1.0) * old / bandwidth_, stream)) return false;
   below[0].rule.bandwidth = bandwidth;
   return true;
 }

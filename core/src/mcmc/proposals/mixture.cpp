@@ -5,8 +5,17 @@
 #include "baytree/mcmc/proposals/change.hpp"
 #include "baytree/mcmc/proposals/regrow.hpp"
 #include "baytree/mcmc/proposals/swap.hpp"
+#include "baytree/testing/fault.hpp"
 
 namespace baytree {
+namespace {
+
+constexpr Fault fault_of(Proposal proposal) {
+  constexpr Fault faults[] = {Fault::uc, Fault::q0, Fault::cycle, Fault::birth_death, Fault::change, Fault::swap};
+  return faults[static_cast<std::size_t>(proposal)];
+}
+
+}  // namespace
 
 Mixture::Mixture(std::vector<Component> parts)
     : components(std::move(parts)), turns(components.size()), accepted(components.size()) {
@@ -51,7 +60,7 @@ LogRatio Mixture::propose(std::size_t i, MoveContext& move) {
       ratio = swap_rules(move);
       break;
   }
-  if (component.fault == Fault::ratio && ratio) {
+  if (ratio && testing::is_injected(fault_of(component.proposal))) {
     const bool should_be_one = component.proposal == Proposal::q0 || component.proposal == Proposal::cycle;
     return should_be_one ? log_points_ratio(move, count_points(move.tree.nodes)) : 0.0;
   }

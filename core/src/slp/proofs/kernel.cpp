@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "baytree/testing/fault.hpp"
+
 namespace baytree::slp {
 namespace {
 
@@ -66,7 +68,7 @@ KernelMixture::KernelMixture(std::vector<KernelComponent> parts, const Analysis&
   for (const KernelComponent& component : components) {
     if (!(component.weight > 0.0 && std::isfinite(component.weight)))
       throw InputError("the weight of a kernel must be positive and finite");
-    if (component.mistake != Mistake::none) continue;
+    if (testing::is_injected(Fault::kernel_unaffected)) continue;
     if (const auto reason = objection(component.kernel, analysis, semantics)) throw InputError(*reason);
   }
 }
@@ -87,7 +89,7 @@ std::optional<double> KernelMixture::propose(std::size_t i, Machine& machine, Ch
   const std::uint64_t turn = turns[i]++;
   const std::size_t before = machine.choices();
   if (before == 0) return std::nullopt;
-  const std::uint32_t depth = component.mistake == Mistake::depth ? machine.depth() : 0;
+  const std::uint32_t depth = testing::is_injected(Fault::kernel_depth) ? machine.depth() : 0;
   double ratio = 0.0;
   switch (component.kernel) {
     case Kernel::independent:
@@ -95,7 +97,7 @@ std::optional<double> KernelMixture::propose(std::size_t i, Machine& machine, Ch
       break;
     case Kernel::cycle: {
       std::size_t k = turn % (component.last + 1);
-      if (component.mistake == Mistake::clamped) k = std::min(k, before - 1);
+      if (testing::is_injected(Fault::kernel_clamped)) k = std::min(k, before - 1);
       if (k >= before) return std::nullopt;
       if (!redraw(machine, k, is_local_ ? Machine::Extent::scope : Machine::Extent::to_the_end, chance))
         return std::nullopt;
@@ -117,12 +119,12 @@ std::optional<double> KernelMixture::propose(std::size_t i, Machine& machine, Ch
         return std::nullopt;
       }
       ratio = log_ratio(before, machine.choices_after());
-      if (component.mistake != Mistake::unaffected) ratio += machine.log_kept_ratio();
+      if (!testing::is_injected(Fault::kernel_unaffected)) ratio += machine.log_kept_ratio();
       break;
     }
   }
-  if (component.mistake == Mistake::one) return 0.0;
-  if (component.mistake == Mistake::depth) return log_ratio(depth, machine.depth_after());
+  if (testing::is_injected(Fault::kernel_one)) return 0.0;
+  if (testing::is_injected(Fault::kernel_depth)) return log_ratio(depth, machine.depth_after());
   return ratio;
 }
 

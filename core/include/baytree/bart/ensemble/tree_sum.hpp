@@ -17,7 +17,6 @@ enum class Move : std::uint8_t { birth_death, change, bandwidth, subtree };
 struct MoveShare {
   Move move = Move::birth_death;
   double number = 1.0;  // of proposals at each visit of a tree; a fraction is a probability
-  bool wrong = false;   // a saboteur for the tests: leaves out a part of the ratio
 
   /// How often it is proposed at a visit.
   int times(Stream& stream) const {

@@ -86,10 +86,10 @@ class Backfit final : public TreeSum {
   void divide_rows(std::size_t t, Proposal& proposal, Pass& pass, bool read, Stream& stream, Team& team);
   LeafSums sum_left(const Pass& pass, std::size_t first, std::size_t second) const;
   void level(std::size_t t, std::size_t first, const Target& target, Team& team);
-  bool decide(std::size_t t, const Proposal& proposal, bool wrong, Stream& stream);
+  bool decide(std::size_t t, const Proposal& proposal, Stream& stream);
   double log_likelihood_of(const Proposal& proposal) const;
   void make_candidate(std::size_t t, const Proposal& proposal);
-  double log_prior_ratio(const Nodes& nodes, const Proposal& proposal, bool wrong) const;
+  double log_prior_ratio(const Nodes& nodes, const Proposal& proposal) const;
   bool draw_parts(const Tree& tree, const Proposal& proposal, Stream& stream);
   void apply(std::size_t t, const Proposal& proposal, const Target& target, Team& team);
   void draw_values(Tree& tree, Stream& stream);

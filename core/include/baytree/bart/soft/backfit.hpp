@@ -39,8 +39,8 @@ class SoftBackfit final : public TreeSum {
   void pad(std::span<const float> residual, std::span<const float> weight);
   void visit(SoftTree& tree, Stream& stream);
   /// Whether the tree changed.
-  bool propose_tree(SoftTree& tree, const MoveShare& share, Stream& stream);
-  bool propose_bandwidth(SoftTree& tree, std::size_t at, bool wrong, Stream& stream);
+  bool propose_tree(SoftTree& tree, Move move, Stream& stream);
+  bool propose_bandwidth(SoftTree& tree, std::size_t at, Stream& stream);
   bool accepts(const Nodes& nodes, std::size_t at, std::span<const Node> instead, double log_ratio, Stream& stream);
   void draw_all_values(Stream& stream);
   bool is_soft(const Rule& rule) const { return may_be_soft(grower_.design().columns[rule.feature], rule); }

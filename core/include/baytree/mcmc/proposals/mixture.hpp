@@ -9,19 +9,10 @@ namespace baytree {
 
 enum class Proposal : std::uint8_t { uc, q0, cycle, birth_death, change, swap };
 
-/// Saboteurs for the tests.
-enum class Fault : std::uint8_t {
-  none,
-  ratio,      // the acceptance ratio is wrong
-  stale,      // with monotone trees: new leaves take an old leaf's value
-  unordered,  // with monotone trees: nobody looks whether the new values are in order
-};
-
 struct Component {
   Proposal proposal = Proposal::uc;
   double weight = 1.0;
   std::uint64_t last = 0;  // of `cycle`: it regrows at choice points 0 … last in turn
-  Fault fault = Fault::none;
 };
 
 /// Proposals chosen by weight, whatever the state, so the mixture is exact if each of them is.

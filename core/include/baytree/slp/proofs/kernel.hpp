@@ -24,21 +24,10 @@ namespace baytree::slp {
 /// where there is no choice k it stays.
 enum class Kernel : std::uint8_t { sequence, subtree, address, independent, cycle };
 
-/// Mistakes for the tests to find.
-enum class Mistake : std::uint8_t {
-  none,
-  one,         // the ratio is taken for 1
-  depth,       // the ratio is that of the depths of the proofs
-  clipped,     // the likelihood ratio is cut at 1 before it is multiplied
-  unaffected,  // the rest of the proof is taken to keep its probability
-  clamped,     // `cycle` takes the last choice where there is no choice k
-};
-
 struct KernelComponent {
   Kernel kernel = Kernel::subtree;
   double weight = 1.0;
   std::uint64_t last = 0;  // of `cycle`
-  Mistake mistake = Mistake::none;
 };
 
 /// The kernel that suits a program best: `subtree` where part of it can be proved again by itself, else `address` under
@@ -51,7 +40,7 @@ std::optional<std::string> objection(Kernel kernel, const Analysis& analysis, Se
 /// Kernels chosen by weight, whatever the state.
 class KernelMixture {
  public:
-  /// Throws InputError where one of them is not exact for the program and is not a deliberate mistake.
+  /// Throws InputError where one of them is not exact for the program.
   KernelMixture(std::vector<KernelComponent> components, const Analysis& analysis, Semantics semantics);
 
   std::size_t choose(Chance& chance) const;
@@ -59,7 +48,6 @@ class KernelMixture {
   /// After a proposal the machine must be told to accept or to discard.
   std::optional<double> propose(std::size_t i, Machine& machine, Chance& chance);
   /// Whether the likelihood ratio is to be cut at 1.
-  bool clips(std::size_t i) const { return components[i].mistake == Mistake::clipped; }
 
   std::vector<KernelComponent> components;
   std::vector<std::uint64_t> turns, accepted;  // of each component

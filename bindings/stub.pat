@@ -1,0 +1,3 @@
+# Only builds for the tests have it.
+^_core\.testing$:
+
