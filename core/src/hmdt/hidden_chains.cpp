@@ -6,7 +6,7 @@
 
 #include "baytree/base/error.hpp"
 #include "baytree/base/numeric.hpp"
-#include "baytree/base/rounds.hpp"
+#include "baytree/base/team.hpp"
 
 namespace baytree::hmdt {
 namespace {

@@ -1,12 +1,18 @@
 #include "baytree/hme/normal_system.hpp"
 
 #include <algorithm>
-#include <cmath>
+
+#include "baytree/base/cholesky.hpp"
 
 namespace baytree::hme {
 
 NormalSystem::NormalSystem(std::size_t columns, std::size_t responses)
-    : columns_(columns), responses_(responses), q_(columns * columns), b_(responses * columns), solution_(columns) {}
+    : columns_(columns),
+      responses_(responses),
+      q_(columns * columns),
+      b_(responses * columns),
+      scaled_(columns),
+      solution_(columns) {}
 
 void NormalSystem::reset(double ridge) {
   ridge_ = ridge;
@@ -16,10 +22,10 @@ void NormalSystem::reset(double ridge) {
 }
 
 void NormalSystem::add(const double* x, double weight, const double* product) {
-  for (std::size_t i = 0; i < columns_; ++i) {
-    const double scaled = weight * x[i];
-    double* row = q_.data() + i * columns_;
-    for (std::size_t j = 0; j <= i; ++j) row[j] += scaled * x[j];
+  for (std::size_t i = 0; i < columns_; ++i) scaled_[i] = weight * x[i];
+  for (std::size_t j = 0; j < columns_; ++j) {
+    double* row = q_.data() + j * columns_;
+    for (std::size_t i = j; i < columns_; ++i) row[i] += scaled_[i] * x[j];
   }
   for (std::size_t k = 0; k < responses_; ++k) {
     double* b = b_.data() + k * columns_;
@@ -28,42 +34,21 @@ void NormalSystem::add(const double* x, double weight, const double* product) {
 }
 
 void NormalSystem::factor() {
-  for (std::size_t i = 0; i < columns_; ++i) {
-    double* row = q_.data() + i * columns_;
-    for (std::size_t j = 0; j <= i; ++j) {
-      const double* other = q_.data() + j * columns_;
-      double sum = row[j];
-      for (std::size_t k = 0; k < j; ++k) sum -= row[k] * other[k];
-      // No pivot of Q is below the ridge but by rounding.
-      row[j] = i == j ? std::sqrt(std::max(sum, ridge_)) : sum / other[j];
-    }
-  }
+  // No pivot of Q is below the ridge but by rounding.
+  factorise(q_.data(), columns_, columns_, [this](std::size_t, double left) { return std::max(left, ridge_); });
 }
 
 std::span<const double> NormalSystem::mean(std::size_t response) {
-  const double* b = b_.data() + response * columns_;
-  for (std::size_t i = 0; i < columns_; ++i) {
-    const double* row = q_.data() + i * columns_;
-    double sum = b[i];
-    for (std::size_t k = 0; k < i; ++k) sum -= row[k] * solution_[k];
-    solution_[i] = sum / row[i];
-  }
-  solve_upper();
+  std::copy_n(b_.data() + response * columns_, columns_, solution_.begin());
+  solve_lower(q_.data(), columns_, columns_, solution_.data());
+  solve_upper(q_.data(), columns_, columns_, solution_.data());
   return solution_;
 }
 
 std::span<const double> NormalSystem::noise(double s, Stream& stream) {
   for (double& value : solution_) value = s * stream.normal();
-  solve_upper();
+  solve_upper(q_.data(), columns_, columns_, solution_.data());
   return solution_;
-}
-
-void NormalSystem::solve_upper() {
-  for (std::size_t i = columns_; i-- > 0;) {
-    const double* row = q_.data() + i * columns_;
-    solution_[i] /= row[i];
-    for (std::size_t k = 0; k < i; ++k) solution_[k] -= row[k] * solution_[i];
-  }
 }
 
 }  // namespace baytree::hme

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "baytree/base/cholesky.hpp"
 #include "baytree/base/simd.hpp"
 
 namespace baytree::subset {
@@ -33,33 +34,6 @@ BAYTREE_CLONES void rotate(double* first, double* second, double cosine, double 
     const double a = first[j], b = second[j];
     first[j] = cosine * a + sine * b;
     second[j] = cosine * b - sine * a;
-  }
-}
-
-/// In place, the lower Cholesky factor of the symmetric m × m matrix `a`; the first row whose pivot is not above its
-/// least is returned, m if none is.
-template <class Least>
-std::size_t factorise(double* a, std::size_t m, Least least) {
-  for (std::size_t i = 0; i < m; ++i) {
-    for (std::size_t j = 0; j <= i; ++j) {
-      double sum = a[i * m + j];
-      for (std::size_t k = 0; k < j; ++k) sum -= a[i * m + k] * a[j * m + k];
-      if (i != j)
-        a[i * m + j] = sum / a[j * m + j];
-      else if (sum > least(i))
-        a[i * m + i] = std::sqrt(sum);
-      else
-        return i;
-    }
-  }
-  return m;
-}
-
-/// In place, L⁻¹ x.
-void solve_lower(const double* l, std::size_t m, double* x) {
-  for (std::size_t i = 0; i < m; ++i) {
-    for (std::size_t k = 0; k < i; ++k) x[i] -= l[i * m + k] * x[k];
-    x[i] /= l[i * m + i];
   }
 }
 
@@ -228,7 +202,7 @@ Change Factor::exchanging(Unit out, Unit in) const {
       for (std::size_t o = k; o < q; ++o) sum += inverse_row(k)[o] * row(o)[column];
       side_[j * m + i] = sum;
     }
-    solve_lower(l, m, side_.data() + j * m);
+    solve_lower(l, m, m, side_.data() + j * m);
   }
   for (std::size_t i = 0; i < n; ++i) {
     for (std::size_t j = 0; j < n; ++j) left_block_[i * n + j] += dot(side_.data() + i * m, side_.data() + j * m, m);
@@ -255,7 +229,7 @@ void Factor::take_left(Unit unit) const {
   }
 }
 
-/// The Cholesky factor L of the unit's block of M, and L⁻¹β.
+/// The Cholesky factor U of the unit's block of M, and U'⁻¹β.
 void Factor::take_variance(Unit unit) const {
   const std::size_t m = problem_->size(unit), q = size();
   const Column begin = problem_->unit_begin[unit];
@@ -263,11 +237,11 @@ void Factor::take_variance(Unit unit) const {
   for (std::size_t i = 0; i < m; ++i) {
     const std::size_t a = place_[begin + i];
     for (std::size_t j = 0; j <= i; ++j)
-      variance_block_[i * m + j] = dot(inverse_row(a), inverse_row(place_[begin + j]), q);
+      variance_block_[j * m + i] = dot(inverse_row(a), inverse_row(place_[begin + j]), q);
     variance_block_[m * m + i] = coefficient_[a];
   }
-  factorise(variance_block_.data(), m, [](std::size_t) { return 0.0; });
-  solve_lower(variance_block_.data(), m, variance_block_.data() + m * m);
+  factorise(variance_block_.data(), m, m, [](std::size_t, double left) { return left; });
+  solve_lower(variance_block_.data(), m, m, variance_block_.data() + m * m);
 }
 
 /// The unit of `left_block_` enters a model of these figures.
@@ -276,9 +250,11 @@ Change Factor::added(Unit unit, Change base) const {
   double* l = left_block_.data();
   double* e = l + m * m;
   const Column begin = problem_->unit_begin[unit];
-  if (factorise(l, m, [&](std::size_t i) { return problem_->least_pivot(begin + static_cast<Column>(i)); }) < m)
-    return {};
-  solve_lower(l, m, e);
+  const auto pivot = [&](std::size_t i, double left) {
+    return left > problem_->least_pivot(begin + static_cast<Column>(i)) ? left : 0.0;
+  };
+  if (factorise(l, m, m, pivot) < m) return {};
+  solve_lower(l, m, m, e);
   return {true, base.explained + dot(e, e, m), base.log_determinant + log_squares(l, m)};
 }
 

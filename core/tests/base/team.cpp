@@ -1,9 +1,10 @@
+#include "baytree/base/team.hpp"
+
 #include <algorithm>
 #include <string>
 #include <vector>
 
 #include "baytree/base/error.hpp"
-#include "baytree/base/rounds.hpp"
 #include "checks.hpp"
 
 namespace {
@@ -29,6 +30,21 @@ TEST_CASE("rounds") {
       said = error.what();
     }
     CHECK(said == "2");
+  }
+}
+
+TEST_CASE("every item is done once, however many there are") {
+  for (unsigned threads : {1u, 2u, 5u}) {
+    Team team(threads);
+    CHECK(team.threads() == threads);
+    for (std::size_t items : {0, 1, 2, 7, 100}) {
+      std::vector<int> calls(items);
+      for (int round = 0; round < 20; ++round) {
+        team.share(items, [&](std::size_t item) { ++calls[item]; });
+        team.deal_out(items, [&](std::size_t item) { ++calls[item]; });
+      }
+      CHECK(std::all_of(calls.begin(), calls.end(), [](int n) { return n == 40; }));
+    }
   }
 }
 

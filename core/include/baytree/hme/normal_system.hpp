@@ -26,12 +26,10 @@ class NormalSystem {
   std::span<const double> noise(double s, Stream& stream);
 
  private:
-  void solve_upper();
-
   std::size_t columns_, responses_;
   double ridge_ = 1.0;
-  std::vector<double> q_;  // the lower triangle of Q by rows, then of its Cholesky factor
-  std::vector<double> b_, solution_;
+  std::vector<double> q_;  // the upper half of Q by rows, then its Cholesky factor
+  std::vector<double> b_, scaled_, solution_;
 };
 
 }  // namespace baytree::hme

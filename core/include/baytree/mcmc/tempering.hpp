@@ -10,7 +10,7 @@
 #include "baytree/base/error.hpp"
 #include "baytree/base/numeric.hpp"
 #include "baytree/base/rng.hpp"
-#include "baytree/base/rounds.hpp"
+#include "baytree/base/team.hpp"
 #include "baytree/mcmc/ladder.hpp"
 #include "baytree/testing/fault.hpp"
 
