@@ -162,4 +162,4 @@ def _is_whole(value: Any) -> bool:
     return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
 
 
-NO_TEMPERING = Tempering()
+NO_TEMPERING: Tempering = Tempering()
