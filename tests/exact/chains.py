@@ -2,70 +2,21 @@
 
 from __future__ import annotations
 
-import math
-import re
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping
 
 import numpy as np
 from numpy.typing import NDArray
 
 import baytree as bt
 from exact.agreement import Disagreement, assert_agrees
-from exact.constraints import Constraints, broken
+from exact.constraints import broken
 from exact.enumeration import Dirichlet, Tree
 from exact.moves import MEETING_POINTS, classes
+from exact.native import native_prior, read_space
 from exact.spaces import Space
 
 ProposalSpec = str | Mapping[str, float]
 Prior = bt.GrowTree | bt.slp.Program
-
-
-def native_prior(space: Space) -> bt.GrowTree:
-    """The space's prior as baytree has it."""
-    prior = space.prior
-    return bt.GrowTree(prior.alpha, prior.beta, prior.min_leaf, prior.rule) & known(
-        prior.constraints, space.design.schema.names
-    )
-
-
-def growtree(space: Space, semantics: str) -> bt.slp.Program:
-    """The shipped program with the space's parameters."""
-    prior, text = space.prior, bt.slp.load("growtree.slp").text
-    text = re.sub(r"min_leaf\(5\)", f"min_leaf({prior.min_leaf})", text)
-    text = re.sub(
-        r"S is 0\.95 \* exp\(1 \+ Depth, -1\.0\)", f"S is {prior.alpha} * exp(1 + Depth, -{prior.beta})", text
-    )
-    if prior.rule == "uniform":
-        text = text.replace("    choose_feature(Node, Feature),\n", "")
-    return bt.slp.Program(text, semantics=semantics)
-
-
-def known(constraints: Constraints, names: Sequence[str]) -> bt.Knowledge:
-    """The constraints in a person's words."""
-
-    def bound(value: float) -> float | None:
-        return value if math.isfinite(value) else None
-
-    def called(features: Sequence[int]) -> list[str]:
-        return [names[feature] for feature in features]
-
-    stated: list[Any] = [bt.Forbid(names[feature]) for feature in constraints.forbidden]
-    stated += [bt.Forbid(names[feature], below=depth) for feature, depth in constraints.below_depth]
-    stated += [bt.Forbid(names[feature], below=names[above]) for feature, above in constraints.below_feature]
-    stated += [bt.Only(depth, called(features)) for depth, features in constraints.only]
-    stated += [
-        bt.Box({names[feature]: (bound(low), bound(high)) for feature, low, high in box}) for box in constraints.boxes
-    ]
-    if constraints.interacting:
-        stated.append(bt.Interact([called(group) for group in constraints.interacting]))
-    if constraints.weights:
-        stated.append(bt.Weights(dict(zip(names, constraints.weights, strict=True))))
-    if constraints.max_depth is not None:
-        stated.append(bt.MaxDepth(constraints.max_depth))
-    if constraints.max_leaves is not None:
-        stated.append(bt.MaxLeaves(constraints.max_leaves))
-    return bt.Knowledge(tuple(stated))
 
 
 def model(space: Space, proposal: ProposalSpec, power: float = 1.0, prior: Prior | None = None) -> bt.CART:
@@ -100,14 +51,14 @@ def run(
     """
     post = bt.sample(
         model(space, proposal, power, prior),
-        space.design,
+        read_space(space),
         warmup=1000,
         draws=draws,
         thin=thin,
         chains=chains,
         seed=seed,
         progress=False,
-        init=None if start is None else bt.Tree(space.design.schema, start),
+        init=None if start is None else bt.Tree(read_space(space).schema, start),
     )
     return positions(space, post)
 

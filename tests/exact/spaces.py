@@ -7,10 +7,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-import polars as pl
 from numpy.typing import NDArray
 
 from exact.constraints import Constraints
@@ -26,9 +25,6 @@ from exact.enumeration import (
     enumerate_trees,
     leaves,
 )
-
-if TYPE_CHECKING:
-    from baytree.data.design import Design
 
 
 @dataclass(frozen=True)
@@ -102,40 +98,6 @@ class Space:
         """What trees have in common, for states that are too rare to be judged alone."""
         roots = {rule: number for number, rule in enumerate(dict.fromkeys(tree[0] for tree in self.trees))}
         return {"leaves": self.leaves, "root": np.array([roots[tree[0]] for tree in self.trees])}
-
-    @cached_property
-    def design(self) -> Design:
-        """The raw values read by baytree, with the bins that stand in this file.
-
-        Only here is baytree imported: the enumeration must not need it.
-        """
-        from baytree.data.design import make_design
-
-        is_categorical = [raw.column.kind == "categorical" for raw in self.raw]
-        if self.container == "frame":
-            X: Any = pl.DataFrame({f"x{j}": list(raw.values) for j, raw in enumerate(self.raw)})
-        else:
-            X = np.array([raw.values for raw in self.raw], dtype=object).T
-        design = make_design(
-            X,
-            list(self.response),
-            task="classification" if isinstance(self.leaf, Dirichlet) else "regression",
-            sample_weight=self.weight,
-            categorical_features=is_categorical if self.container == "array" else None,
-            max_cuts=None,
-        )
-        self._check(design)
-        return design
-
-    def _check(self, design: Design) -> None:
-        for mine, bins, column in zip(self.table.columns, design.bins, design.columns, strict=True):
-            assert bins.tolist() == list(mine.bins)
-            assert (column.kind == "categorical") == (mine.kind == "categorical")
-            assert (column.observed, column.has_missing) == (mine.observed, mine.has_missing)
-            assert not mine.cuts or column.cuts.tolist() == list(mine.cuts)
-        assert design.y.tolist() == list(self.table.response)
-        weight = design.weight
-        assert (None if weight is None else tuple(weight.tolist())) == self.table.weight
 
 
 def numeric(values: tuple[Any, ...], bins: tuple[int, ...], observed: int, cuts: tuple[float, ...] = ()) -> Raw:

@@ -12,9 +12,9 @@ import baytree as bt
 from baytree.trees.ensemble import Ensemble
 from baytree.trees.forest import Forest, forest_to_lists, rules_of
 from exact.agreement import Disagreement, assert_agrees, assert_means_agree
-from exact.chains import native_prior
 from exact.constraints import broken
 from exact.enumeration import Tree
+from exact.native import native_prior, read_space
 from exact.normal_sums import SumSpace
 from exact.soft_sums import SoftSums
 from exact.spaces import Space
@@ -43,7 +43,7 @@ class Draws:
 
 def design_of(tuples: SumSpace | UtilitySpace) -> bt.Design:
     offset = None if tuples.offset is None else np.array(tuples.offset)
-    return replace(tuples.space.design, offset=offset)
+    return replace(read_space(tuples.space), offset=offset)
 
 
 def model(tuples: SumSpace | UtilitySpace, moves: Moves, power: float = 1.0) -> bt.BART:

@@ -10,8 +10,9 @@ import baytree as bt
 from baytree import _core
 from baytree.data.to_core import native_design
 from exact.agreement import Disagreement
-from exact.chains import ProposalSpec, check, native_prior, run
+from exact.chains import ProposalSpec, check, run
 from exact.constraints import NOTHING, Constraints, broken
+from exact.native import native_prior, read_space
 from exact.spaces import ALONE, CONSTRAINED, MIXED, TOGETHER, Space, knowing
 from exact.test_proposals import PARTIAL, WHOLE, name, partial, whole
 
@@ -115,6 +116,6 @@ def test_no_tree_small_enough_is_explained() -> None:
 def test_knowledge_that_does_not_fit_the_table(constraints: Constraints, message: str) -> None:
     """The words that people use are checked before; the core checks again."""
     known = _core.Knowledge(**constraints.native())
-    prior = _core.GrowTree(0.95, 1.0, 2, True, known, MIXED.design.schema.cuts)
+    prior = _core.GrowTree(0.95, 1.0, 2, True, known, read_space(MIXED).schema.cuts)
     with pytest.raises(bt.InputError, match=message):
-        _core.grow_trees(native_design(MIXED.design), prior, 1, 1)
+        _core.grow_trees(native_design(read_space(MIXED)), prior, 1, 1)

@@ -27,11 +27,6 @@ def numeric(*bins: int) -> Column:
 
 
 @pytest.mark.parametrize("space", SPACES, ids=lambda space: space.name)
-def test_raw_values_become_the_codes_of_the_space(space: Space) -> None:
-    assert space.design.rows == len(space.table.response)
-
-
-@pytest.mark.parametrize("space", SPACES, ids=lambda space: space.name)
 def test_prior_sums_to_one(space: Space) -> None:
     assert math.fsum(math.exp(tree.log_prior) for tree in space.trees.values()) == pytest.approx(1, abs=1e-12)
 

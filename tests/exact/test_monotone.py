@@ -26,7 +26,7 @@ from exact.monotone import (
     in_order,
     leaf_order,
 )
-from exact.test_program_chains import growtree
+from exact.native import growtree, read_space
 
 PROPOSALS: list[ProposalSpec] = [
     "uc",
@@ -82,7 +82,7 @@ def draw(
 ) -> bt.Posterior:
     cart = model(monotone.space, proposal, power, prior)
     options = {"warmup": 1000, "draws": 6000, "thin": thin, "chains": 4, "seed": 1, "progress": False}
-    return bt.sample(cart, monotone.space.design, temperatures=temperatures, **options)
+    return bt.sample(cart, read_space(monotone.space), temperatures=temperatures, **options)
 
 
 def agrees(monotone: MonotoneSpace, proposal: ProposalSpec, power: float) -> None:
@@ -118,11 +118,11 @@ def test_values_go_with_their_trees_when_rungs_are_swapped(monotone: MonotoneSpa
 
 @pytest.mark.parametrize("monotone", SPACES, ids=name)
 def test_trees_from_the_prior_alone(monotone: MonotoneSpace) -> None:
-    drawn = ordered(monotone).sample(monotone.space.design, 24_000, seed=1)
+    drawn = ordered(monotone).sample(read_space(monotone.space), 24_000, seed=1)
     index = [monotone.space.index[tree.rules] for tree in drawn.trees]
     trees = monotone.target(0.0).reshape(-1, 2).sum(axis=1)
     assert_agrees(np.array(index).reshape(4, -1), trees, monotone.space.groupings)
-    without = free(monotone).sample(monotone.space.design, 24_000, seed=1)
+    without = free(monotone).sample(read_space(monotone.space), 24_000, seed=1)
     index = [monotone.space.index[tree.rules] for tree in without.trees]
     with pytest.raises(Disagreement):
         assert_agrees(np.array(index).reshape(4, -1), trees, monotone.space.groupings)
@@ -260,7 +260,7 @@ def test_wrong_facts(fact: str, message: str) -> None:
 
 
 def test_trees_of_programs_from_the_prior_alone() -> None:
-    drawn = program(CHAIN, "backtrack").sample(CHAIN.space.design, 24_000, seed=1)
+    drawn = program(CHAIN, "backtrack").sample(read_space(CHAIN.space), 24_000, seed=1)
     index = [CHAIN.space.index[tree.rules] for tree in drawn.trees]
     trees = CHAIN.target(0.0).reshape(-1, 2).sum(axis=1)
     assert_agrees(np.array(index).reshape(4, -1), trees, CHAIN.space.groupings)

@@ -12,6 +12,7 @@ from baytree.trees.prior_samples import PriorDraws
 from exact.agreement import Disagreement, assert_agrees
 from exact.edit_process import KINDS, EditProcess, Kinds, Shape, preorder
 from exact.enumeration import GrowTree, Tree
+from exact.native import read_space
 from exact.spaces import LEVELS, MISSING, MISSING_LEVELS, MIXED, SIZES, SPACES, TIES, Space
 
 # The judge compares batches of chains; independent draws are cut into some.
@@ -39,7 +40,7 @@ def check_grown(space: Space, drawn: PriorDraws) -> None:
 
 @pytest.mark.parametrize("space", SPACES, ids=lambda space: space.name)
 def test_grown_trees_have_their_prior_probabilities(space: Space) -> None:
-    check_grown(space, grow_tree(space.prior).sample(space.design, CHAINS * DRAWS, seed=1))
+    check_grown(space, grow_tree(space.prior).sample(read_space(space), CHAINS * DRAWS, seed=1))
 
 
 @pytest.mark.parametrize("space", [TIES, MISSING_LEVELS], ids=lambda space: space.name)
@@ -47,7 +48,7 @@ def test_a_program_draws_the_same_trees(space: Space) -> None:
     prior = space.prior
     text = bt.slp.load("growtree.slp").text.replace("min_leaf(5).", f"min_leaf({prior.min_leaf}).")
     text = text.replace("0.95 * exp(1 + Depth, -1.0)", f"{prior.alpha} * exp(1 + Depth, {-prior.beta})")
-    check_grown(space, bt.slp.Program(text).sample(space.design, CHAINS * DRAWS, seed=1))
+    check_grown(space, bt.slp.Program(text).sample(read_space(space), CHAINS * DRAWS, seed=1))
 
 
 @pytest.mark.parametrize(
@@ -62,12 +63,12 @@ def test_a_program_draws_the_same_trees(space: Space) -> None:
 )
 def test_another_prior_is_found_out(wrong: bt.GrowTree) -> None:
     with pytest.raises(Disagreement):
-        check_grown(TIES, wrong.sample(TIES.design, CHAINS * DRAWS, seed=1))
+        check_grown(TIES, wrong.sample(read_space(TIES), CHAINS * DRAWS, seed=1))
 
 
 @pytest.mark.parametrize("space", [MISSING, SIZES, MIXED], ids=lambda space: space.name)
 def test_drawn_trees_know_their_rows(space: Space) -> None:
-    for tree in grow_tree(space.prior).sample(space.design, 200, seed=2).trees:
+    for tree in grow_tree(space.prior).sample(read_space(space), 200, seed=2).trees:
         rows = [tree.rows[node] for node, rule in enumerate(tree.rules) if rule is None]
         assert rows == [len(rows) for rows in space.table.leaf_rows(tree.rules)]
         assert tree.rows[0] == len(space.table.response)
@@ -95,12 +96,12 @@ def initial(space: Space) -> Shape:
 
 @cache
 def exact_prior(space: Space, edits: float, kinds: Kinds = KINDS) -> dict[Tree, float]:
-    cuts = tuple(tuple(column.cuts.tolist()) for column in space.design.columns)
+    cuts = tuple(tuple(column.cuts.tolist()) for column in read_space(space).columns)
     return EditProcess(space.table, cuts, space.prior.min_leaf, kinds).prior(initial(space), edits)
 
 
 def edit_tree(space: Space, edits: float, kinds: Kinds = KINDS) -> bt.EditTree:
-    given = bt.Tree(space.design.schema, preorder(initial(space)))
+    given = bt.Tree(read_space(space).schema, preorder(initial(space)))
     return bt.EditTree(given, edits, space.prior.min_leaf, *kinds)
 
 
@@ -119,21 +120,21 @@ def places(exact: dict[Tree, float]) -> dict[Tree, int]:
 @pytest.mark.parametrize("space", EDITED, ids=lambda space: space.name)
 def test_edited_trees_have_their_prior_probabilities(space: Space) -> None:
     exact = exact_prior(space, 1.5)
-    drawn = edit_tree(space, 1.5).sample(space.design, CHAINS * DRAWS, seed=1)
+    drawn = edit_tree(space, 1.5).sample(read_space(space), CHAINS * DRAWS, seed=1)
     check_edited(exact, states(drawn, places(exact)))
 
 
 @pytest.mark.parametrize("kinds", OTHER_KINDS, ids=str)
 def test_kinds_of_edits_may_be_left_out(kinds: Kinds) -> None:
     exact = exact_prior(TIES, 2.0, kinds)
-    drawn = edit_tree(TIES, 2.0, kinds).sample(TIES.design, CHAINS * DRAWS, seed=1)
+    drawn = edit_tree(TIES, 2.0, kinds).sample(read_space(TIES), CHAINS * DRAWS, seed=1)
     check_edited(exact, states(drawn, places(exact)))
 
 
 @pytest.mark.parametrize("wrong", [(1.4, KINDS), (1.5, Kinds(0.5, 0.3, 0.2))], ids=["edits", "kinds"])
 def test_other_edits_are_found_out(wrong: tuple[float, Kinds]) -> None:
     exact = exact_prior(TIES, 1.5)
-    drawn = edit_tree(TIES, *wrong).sample(TIES.design, CHAINS * DRAWS, seed=1)
+    drawn = edit_tree(TIES, *wrong).sample(read_space(TIES), CHAINS * DRAWS, seed=1)
     with pytest.raises(Disagreement):
         check_edited(exact, states(drawn, places(exact)))
 
@@ -150,7 +151,9 @@ def test_the_posterior_of_edited_trees(space: Space, power: float) -> None:
         else bt.Gaussian(leaf.mean, leaf.kappa, leaf.nu, leaf.scale),
         power=power,
     )
-    post = bt.sample(model, space.design, warmup=1000, draws=DRAWS // 2, thin=10, chains=CHAINS, seed=1, progress=False)
+    post = bt.sample(
+        model, read_space(space), warmup=1000, draws=DRAWS // 2, thin=10, chains=CHAINS, seed=1, progress=False
+    )
     index = places(exact)
     stored = np.array([index[tree.rules] for tree in post.trees])
     check_edited(exact, stored[post.tree_index], np.exp([power * likelihood[tree] for tree in exact]))

@@ -4,7 +4,8 @@ import pytest
 from faults import injected
 
 from exact.agreement import Disagreement, assert_agrees
-from exact.chains import ProposalSpec, growtree, run
+from exact.chains import ProposalSpec, run
+from exact.native import growtree
 from exact.spaces import LONE, MISSING, SPACES, TIES, WEIGHTED, Space
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*every tree is one leaf")

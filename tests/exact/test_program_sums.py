@@ -10,9 +10,9 @@ import baytree as bt
 from baytree import InputError
 from baytree.slp import Program, Term
 from exact.agreement import Disagreement, assert_agrees
-from exact.chains import growtree
 from exact.enumeration import Rule, Tree
 from exact.monotone import MonotoneSpace
+from exact.native import growtree, read_space
 from exact.normal_sums import SumSpace
 from exact.spaces import Space
 from exact.sum_chains import check, design_of, model, positions_of, read
@@ -84,7 +84,7 @@ def test_the_same_by_rejection(power: float) -> None:
 
 def derived(space: Space, text: str, semantics: str) -> Space:
     """The space with the prior of a program, as the program's own enumeration has it."""
-    names, cuts = space.design.schema.names, space.design.schema.cuts
+    names, cuts = read_space(space).schema.names, read_space(space).schema.cuts
 
     def rules(tree: Term) -> Tree:
         if tree.name == "leaf":
@@ -94,7 +94,7 @@ def derived(space: Space, text: str, semantics: str) -> Space:
         return (Rule(column, cuts[column].index(value), 0, False), *rules(left), *rules(right))
 
     prior = np.zeros(len(space.trees))
-    for tree, probability in Program(text, semantics=semantics).enumerate("cart(T)", data=space.design):
+    for tree, probability in Program(text, semantics=semantics).enumerate("cart(T)", data=read_space(space)):
         prior[space.index[rules(tree)]] += probability
     own = replace(space)
     with np.errstate(divide="ignore"):
@@ -134,7 +134,7 @@ def monotone_agrees(monotone: MonotoneSpace, moves: str, power: float) -> None:
     sums = SumSpace(name=space.name, space=space, noise=replace(FIXED, guess=space.leaf.sigma))
     program = growtree(space, "backtrack") & bt.Monotone(**monotone.by_name)
     bart = replace(model(sums, "auto", power), prior=program, moves=moves)
-    post = bt.sample(bart, space.design, **(RUN | {"thin": 31}))
+    post = bt.sample(bart, read_space(space), **(RUN | {"thin": 31}))
     first = post.ensemble.values[post.ensemble.first[..., 0]] + sums.centre
     states = 2 * positions_of(space, post.ensemble.forest)[post.ensemble.tree_index[..., 0]] + (first > monotone.middle)
     assert_agrees(states, monotone.target(power), monotone.groupings)

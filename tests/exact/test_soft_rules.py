@@ -13,6 +13,7 @@ import baytree as bt
 from exact.agreement import Disagreement, assert_agrees, assert_means_agree
 from exact.constraints import Constraints
 from exact.dirichlet_weights import DirichletWeights
+from exact.native import read_space
 from exact.normal_sums import Noise
 from exact.soft_sums import NODES, SoftSums
 from exact.spaces import GAP, MISSING, WEIGHTED_REAL, Space
@@ -46,14 +47,14 @@ def name(value: object) -> str:
 def draw(sums: SoftSums, moves: Moves, power: float, draws: int = 4000) -> bt.BARTPosterior:
     thin = 30 if sums.weights is not None or "change" not in moves else 15
     settings = {"warmup": 500, "draws": draws, "thin": thin, "chains": 4, "seed": 1, "progress": False}
-    return bt.sample(model(sums, moves, power), sums.space.design, **settings)
+    return bt.sample(model(sums, moves, power), read_space(sums.space), **settings)
 
 
 def check(sums: SoftSums, post: bt.BARTPosterior, power: float) -> None:
     """Compare draws with their exact distribution."""
     states = sums.state(positions_of(sums.space, post.ensemble.forest)[post.ensemble.tree_index])
     assert_agrees(states, sums.target(power), sums.groupings)
-    fits = post.some_draws(None).predict(post.bins_of(sums.space.design), "draws") - sums.centre
+    fits = post.some_draws(None).predict(post.bins_of(read_space(sums.space)), "draws") - sums.centre
     bandwidths, widths = post.ensemble.bandwidths, np.float32(sums.bandwidth)
     assert bandwidths is not None
     splits = (post.ensemble.leaves - 1).sum(axis=2)

@@ -12,10 +12,10 @@ from faults import injected
 
 import baytree as bt
 from exact.agreement import Disagreement, assert_agrees
-from exact.chains import native_prior
 from exact.dirichlet_weights import DirichletWeights
 from exact.monotone import MonotoneSpace
 from exact.moves import classes
+from exact.native import native_prior, read_space
 from exact.normal_sums import Noise, SumSpace
 from exact.spaces import GAP, WEIGHTED_REAL
 from exact.sum_chains import Moves, check, model, positions_of, run, run_from
@@ -96,7 +96,7 @@ def test_a_single_tree_is_a_classification_and_regression_tree() -> None:
         scale=sums.noise.guess**2,
     )
     cart = bt.CART(prior=native_prior(GAP), leaf=leaf)
-    post = bt.sample(cart, GAP.design, warmup=1000, draws=6000, thin=15, chains=4, seed=2, progress=False)
+    post = bt.sample(cart, read_space(GAP), warmup=1000, draws=6000, thin=15, chains=4, seed=2, progress=False)
     frequency = np.bincount(positions_of(GAP, post.forest)[post.tree_index].ravel(), minlength=len(GAP.trees))
     assert_agrees(draws.states, sums.target(1.0), sums.groupings)
     np.testing.assert_allclose(frequency / frequency.sum(), sums.target(1.0), atol=0.015)
@@ -141,7 +141,7 @@ def monotone_agrees(monotone: MonotoneSpace, moves: Moves, power: float, monoton
     bart = model(sums, moves, power)
     if monotone_known:
         bart = replace(bart, prior=bart.prior & bt.knowledge.Monotone(**monotone.by_name))
-    post = bt.sample(bart, space.design, warmup=500, draws=6000, thin=45, chains=4, seed=1, progress=False)
+    post = bt.sample(bart, read_space(space), warmup=500, draws=6000, thin=45, chains=4, seed=1, progress=False)
     first = post.ensemble.values[post.ensemble.first[..., 0]] + sums.centre
     states = 2 * positions_of(space, post.ensemble.forest)[post.ensemble.tree_index[..., 0]] + (first > monotone.middle)
     assert_agrees(states, monotone.target(power), monotone.groupings)

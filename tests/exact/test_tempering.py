@@ -11,8 +11,8 @@ from scipy.special import logsumexp
 import baytree as bt
 from exact.agreement import Disagreement, assert_agrees
 from exact.chains import check, model, positions
+from exact.native import growtree, read_space
 from exact.spaces import MISSING, TIES, WEIGHTED, WEIGHTED_REAL, Space
-from exact.test_program_chains import growtree
 
 LADDERS = ["adaptive", "mrbayes"]
 CASES = [TIES, MISSING, WEIGHTED, WEIGHTED_REAL]
@@ -21,7 +21,7 @@ CASES = [TIES, MISSING, WEIGHTED, WEIGHTED_REAL]
 def sample(space: Space, ladder: str, temperatures: int = 4, program: bt.slp.Program | None = None) -> bt.Posterior:
     return bt.sample(
         model(space, "auto", 1.0, program),
-        space.design,
+        read_space(space),
         warmup=2000,
         draws=6000,
         thin=20,

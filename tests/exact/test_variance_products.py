@@ -12,9 +12,9 @@ import baytree as bt
 from baytree.bart.model import factor_prior
 from baytree.trees.ensemble import Ensemble
 from exact.agreement import Disagreement, assert_agrees, assert_means_agree
-from exact.chains import native_prior
 from exact.dirichlet_weights import DirichletWeights
 from exact.enumeration import GrowTree
+from exact.native import native_prior, read_space
 from exact.normal_sums import Noise
 from exact.spaces import ALONE, GAP, WEIGHTED_REAL, numeric
 from exact.sum_chains import Moves, parted, positions_of
@@ -75,7 +75,9 @@ def sample(tuples: ProductSpace | BothSpace, moves: Moves, power: float, draws: 
         **noise,
     )
     thin = (4 if tuples.weights is not None else 1) * (40 if moves == "birth_death" else 12)
-    return bt.sample(model, tuples.space.design, warmup=500, draws=draws, thin=thin, chains=4, seed=1, progress=False)
+    return bt.sample(
+        model, read_space(tuples.space), warmup=500, draws=draws, thin=thin, chains=4, seed=1, progress=False
+    )
 
 
 def log_variance(tuples: ProductSpace | BothSpace, post: bt.BARTPosterior) -> Floats:

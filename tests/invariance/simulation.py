@@ -7,6 +7,7 @@ from functools import cached_property
 
 import numpy as np
 from exact.enumeration import NormalInverseGamma, Rows, Table, Tree
+from exact.native import read_space
 from exact.spaces import GAP, Space
 from numpy.typing import NDArray
 
@@ -58,7 +59,7 @@ class Forward:
 
 def with_response(y: Floats) -> bt.Design:
     """The space's table with another response."""
-    return replace(SPACE.design, y=np.ascontiguousarray(y))
+    return replace(read_space(SPACE), y=np.ascontiguousarray(y))
 
 
 def log_marginal(tree: int, y: Floats, forward: Forward) -> float:

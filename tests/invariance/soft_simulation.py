@@ -7,6 +7,7 @@ from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
+from exact.native import read_space
 from exact.normal_sums import Noise
 from exact.soft_sums import SoftSums
 from exact.spaces import WEIGHTED_REAL
@@ -52,7 +53,7 @@ class SoftForward:
 
     @property
     def of_classes(self) -> bool:
-        return self.sums.space.design.classes is not None
+        return read_space(self.sums.space).classes is not None
 
     @cached_property
     def trees(self) -> list[tuple]:
@@ -120,7 +121,7 @@ class SoftForward:
         """A chain for this response, and its model."""
         scale = 1.0 if self.of_classes else self.scaled / self.sums.noise.nu
         calibration = Calibration((self.sums.centre,), self.sums.sigma_mu, scale, 1.0)
-        design = replace(self.sums.space.design, y=response)
+        design = replace(read_space(self.sums.space), y=response)
         bart = replace(model(self.sums, moves), calibration=calibration).resolve(design)
         return bart, bart.chains(design, seed, 1)[0]
 
@@ -133,7 +134,7 @@ class SoftForward:
 
     def place(self, bart: bt.BART, chain: _core.SumChain, state: State) -> None:
         """Put a chain at a state."""
-        schema = self.sums.space.design.schema
+        schema = read_space(self.sums.space).schema
         forest = Forest.concatenate([bt.Tree(schema, self.trees[tree]).forest().arrays() for tree in state.trees])
         soft = np.concatenate([self.soft[tree] for tree in state.trees])
         bandwidths = np.zeros(len(soft))

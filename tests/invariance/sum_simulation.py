@@ -8,6 +8,7 @@ from functools import cached_property
 import numpy as np
 from exact.dirichlet_weights import DirichletWeights, asking
 from exact.enumeration import Dirichlet
+from exact.native import read_space
 from exact.normal_sums import Noise, SumSpace
 from exact.spaces import WEIGHTED_REAL
 from exact.sum_chains import Moves, model, positions_of
@@ -146,7 +147,7 @@ class Forward:
 
     def chain(self, moves: Moves, response: NDArray[np.generic], seed: int) -> tuple[bt.BART, _core.SumChain]:
         """A chain for this response, and its model."""
-        design = replace(self.sums.space.design, y=response)
+        design = replace(read_space(self.sums.space), y=response)
         bart = replace(model(self.sums, moves), calibration=self._calibration).resolve(design)
         return bart, bart.chains(design, seed, 1)[0]
 
@@ -159,7 +160,7 @@ class Forward:
 
     def place(self, bart: bt.BART, chain: _core.SumChain, state: State) -> None:
         """Put a chain at a state."""
-        schema, trees = self.sums.space.design.schema, list(self.sums.space.trees)
+        schema, trees = read_space(self.sums.space).schema, list(self.sums.space.trees)
         forest = Forest.concatenate([bt.Tree(schema, trees[tree]).forest().arrays() for tree in state.trees])
         begin = bart.state_of(chain) | {
             "trees": forest_to_lists(forest.arrays()),

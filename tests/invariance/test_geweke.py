@@ -6,6 +6,7 @@ import pytest
 from exact.agreement import Disagreement, assert_agrees
 from exact.chains import ProposalSpec, model
 from exact.enumeration import NormalInverseGamma
+from exact.native import read_space
 from faults import injected
 
 import baytree as bt
@@ -46,7 +47,7 @@ def successive(proposal: ProposalSpec, leaf: NormalInverseGamma, seed: int) -> t
     y = forward.response(*forward.means(tree))
     trees, values = [], []
     for step in range(STEPS):
-        start = bt.Tree(SPACE.design.schema, forward.trees[tree])
+        start = bt.Tree(read_space(SPACE).schema, forward.trees[tree])
         post = bt.sample(
             cart, with_response(y), init=start, warmup=0, draws=1, thin=1, chains=1, seed=step, progress=False
         )

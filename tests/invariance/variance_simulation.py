@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
+from exact.native import read_space
 from exact.normal_sums import Noise, SumSpace
 from exact.spaces import WEIGHTED_REAL
 from exact.sum_chains import Moves, model, positions_of
@@ -87,7 +88,7 @@ class VarianceForward:
         noise = self.sums.noise
         scale = noise.guess**2 * chi2.ppf(1 - noise.q, noise.nu) / noise.nu
         calibration = Calibration((self.sums.centre,), self.sums.sigma_mu, float(scale), 1.0)
-        design = replace(self.sums.space.design, y=response)
+        design = replace(read_space(self.sums.space), y=response)
         forest = replace(model(self.sums, moves), variance="forest", variance_trees=TREES, calibration=calibration)
         bart = forest.resolve(design)
         return bart, bart.chains(design, seed, 1)[0]
@@ -101,7 +102,7 @@ class VarianceForward:
 
     def place(self, bart: bt.BART, chain: _core.SumChain, state: State) -> None:
         """Put a chain at a state."""
-        schema, trees = self.sums.space.design.schema, list(self.sums.space.trees)
+        schema, trees = read_space(self.sums.space).schema, list(self.sums.space.trees)
         forest = Forest.concatenate([bt.Tree(schema, trees[tree]).forest().arrays() for tree in state.trees])
         begin = {"trees": forest_to_lists(forest.arrays()), "values": np.concatenate(state.values).tolist()}
         bart.restore(chain, bart.state_of(chain) | begin)

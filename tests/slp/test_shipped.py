@@ -14,6 +14,7 @@ import pytest
 from exact.constraints import Constraints, broken
 from exact.edit_process import EditProcess, Shape, preorder
 from exact.enumeration import Column, Dirichlet, GrowTree, Rule, Table, Tree, enumerate_trees, leaves
+from exact.native import read_space
 from exact.spaces import CONSTRAINED, SPACES, Space
 
 from baytree import InputError, datasets, slp
@@ -149,14 +150,14 @@ def test_a_shipped_program_has_no_problem(path):
 @pytest.mark.parametrize("space", SPACES, ids=lambda space: space.name)
 def test_growtree_is_the_native_prior(space: Space):
     expected = {tree: math.exp(scored.log_prior) for tree, scored in space.trees.items()}
-    agree(prior_of(grown(space.prior), space.design), expected)
+    agree(prior_of(grown(space.prior), read_space(space)), expected)
 
 
 @pytest.mark.parametrize("space", SPACES[:6], ids=lambda space: space.name)
 def test_leaves_hold_the_rows_that_the_rules_send_there(space: Space):
     program = slp.Program(grown(space.prior) + SIZES)
-    for answer in program.sample("cart(T), sizes(T, Sizes)", n=200, seed=4, data=space.design):
-        tree = tree_of(space.design, answer["T"])
+    for answer in program.sample("cart(T), sizes(T, Sizes)", n=200, seed=4, data=read_space(space)):
+        tree = tree_of(read_space(space), answer["T"])
         assert answer["Sizes"] == [len(rows) for rows in space.table.leaf_rows(tree)]
 
 
@@ -166,11 +167,11 @@ def test_facts_are_the_constraints_of_the_native_prior(space: Space):
     prior = replace(space.prior, rule="variable") if space.prior.constraints.weights else space.prior
     expected, text = enumerated(space.table, prior), grown(prior)
     with pytest.raises(AssertionError):
-        agree(prior_of(text, space.design), expected)
-    text += prior.constraints.facts(space.design.schema.names)
+        agree(prior_of(text, read_space(space)), expected)
+    text += prior.constraints.facts(read_space(space).schema.names)
     # A condition on the whole tree means another distribution where choices are taken back.
     for semantics in BOTH if prior.constraints.max_leaves is None else ("reject",):
-        agree(prior_of(text, space.design, semantics=semantics), expected)
+        agree(prior_of(text, read_space(space), semantics=semantics), expected)
 
 
 WHOLE: dict[str, Callable[[Tree], bool]] = {
