@@ -5,12 +5,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from faults import injected
 from typer.testing import CliRunner
 
 import baytree as bt
 from baytree import _core
 from baytree.cli import app
+from faults import injected
 
 ROOT = Path(__file__).parents[2]
 QUICK = {"chains": 1, "warmup": 5, "draws": 5, "seed": 1, "progress": False}

@@ -1,1 +1,0 @@
-"""Enumerated tree spaces, and the samplers held against them."""

@@ -1,1 +1,0 @@
-"""Joint-distribution tests: Geweke's, and simulation-based calibration."""
