@@ -85,7 +85,10 @@ def test_the_command_line_refuses_them(options: str, tmp_path: Path, kyphosis: b
 def test_a_build_has_none_unless_asked() -> None:
     """`make wheel` looks into a whole one."""
     assert re.search(r"option\(BAYTREE_FAULTS .* OFF\)", (ROOT / "CMakeLists.txt").read_text())
-    assert "BAYTREE_FAULTS" not in (ROOT / "pyproject.toml").read_text()
+    settings = (ROOT / "pyproject.toml").read_text()
+    assert "BAYTREE_FAULTS" not in settings
+    # A wheel must not find what an editable build with faults left behind.
+    assert 'build-dir = "build/{state}/' in settings
 
 
 def test_each_is_caught_somewhere() -> None:

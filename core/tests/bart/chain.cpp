@@ -121,8 +121,7 @@ TEST_CASE("passes") {
 }
 
 Model model_of(std::size_t trees, bool sparse, bool monotone, std::uint32_t grow_sweeps) {
-  Model model{
-      .moves = {{Move::birth_death, 1.0}, {Move::change, 0.5}}, .noise = {3.0, 0.1}, .sparse = sparse};
+  Model model{.moves = {{Move::birth_death, 1.0}, {Move::change, 0.5}}, .noise = {3.0, 0.1}, .sparse = sparse};
   model.grow_sweeps = grow_sweeps;
   model.prior = {{.alpha = 0.95, .beta = 0.5, .min_leaf = 2}, trees};
   model.leaf_sd = 0.2;

@@ -7,6 +7,9 @@
 
 namespace baytree::hme {
 
+// To add a kind of experts: a value of `ExpertKind` (problem), their draw here, their density in problem, and the value
+// in bindings/hme.
+
 /// Draws the experts of a soft tree given the rows that each of them has, the likelihood having a power.
 class ExpertDraw {
  public:

@@ -12,6 +12,9 @@
 
 namespace baytree {
 
+// To add a constraint: a field of `Knowledge`, what it forbids in `Restrictions` (a feature at a node, or single rules
+// of it), its argument in bindings/knowledge, and its fact in priors/program_knowledge. Proposals need no change.
+
 /// A part of the space of predictors that must stay in one leaf: all points with min ≤ x ≤ max on every side. A feature
 /// without a side spans all its values, so a rule on it cuts the box.
 struct Box {

@@ -16,6 +16,9 @@
 
 namespace baytree {
 
+// To add a chain, of a family: a class with what `Tempered` asks of a `Rung`, below. `bind_tempered_steps` binds all
+// else that Python asks of a chain.
+
 struct Tempering {
   Ladder ladder{1.0};
   std::uint64_t swap_every = 1;  // iterations between swaps

@@ -13,6 +13,10 @@
 
 namespace baytree {
 
+// To add a way to choose rules: its draw in `Grower::choose_rule` and its density in `assess`, and the choice points of
+// both. A prior of another kind is a class with what moves and chains ask of `Grower`; see first whether a logic
+// program says it (derived_tree), which needs no code here.
+
 /// A node of depth d with an admissible rule splits with probability alpha (1+d)^−beta. With `by_column` a column that
 /// has one is chosen by its weight, and then one of its admissible rules uniformly; else one of all admissible rules,
 /// each with its column's weight.

@@ -11,6 +11,9 @@
 
 namespace baytree::subset {
 
+// To add a move: a value of `Move`, its case in `Chain::turn`, its value in bindings/subset and a fault
+// (testing/fault).
+
 /// How a chain over subsets moves; each leaves the posterior as it is.
 enum class Move {
   gibbs,       // every free unit in turn is drawn given the others

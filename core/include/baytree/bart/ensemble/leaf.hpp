@@ -8,6 +8,9 @@
 
 namespace baytree::bart {
 
+// To add leaf values of another kind: a way to make a `Leaf` (as `of_mean`), and what it does in each member below. The
+// chain decides which a sum has.
+
 /// Sufficient statistics of a leaf, over its rows as they are without its tree. Of squares the weight is the number of
 /// rows.
 struct LeafSums {

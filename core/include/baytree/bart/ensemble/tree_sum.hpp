@@ -11,6 +11,10 @@
 
 namespace baytree::bart {
 
+// To add a move of sums: a value of `Move`, and what it does in the sums that can make it (hard/backfit, soft/backfit);
+// a sum that cannot throws InputError. To add a kind of trees: a `TreeSum` in a folder of its own, which the chain
+// makes.
+
 /// What may be proposed for a tree of a sum.
 enum class Move : std::uint8_t { birth_death, change, bandwidth, subtree };
 

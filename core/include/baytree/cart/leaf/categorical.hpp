@@ -9,6 +9,8 @@
 
 namespace baytree::cart {
 
+// To add a leaf model: a class with the members of this one; what monotone trees ask for may throw. Then bind it and
+// its two chains in bindings/cart, and describe it in Python (cart/leaves).
 /// Dirichlet–multinomial leaves: class probabilities ~ Dirichlet(a, …, a), integrated out. With class counts n_k and n
 /// = Σ n_k,
 ///   log p = lgamma(K a) − lgamma(n + K a) + Σ_k [lgamma(n_k + a) − lgamma(a)].

@@ -9,6 +9,7 @@
 
 namespace baytree::cart {
 
+// To add a leaf model, see categorical.hpp.
 /// μ | σ² ~ N(mean, σ²/kappa), σ² ~ IG(nu/2, nu·scale/2).
 struct NormalInverseGamma {
   double mean, kappa, nu, scale;

@@ -9,6 +9,9 @@
 
 namespace baytree::slp {
 
+// To add a kernel: a value of `Kernel`, its case in `KernelMixture::propose`, where it is not exact its `objection`,
+// and its value in bindings/slp.
+
 /// Proposals that prune a proof at a choice and prove it again. N is the number of choices.
 ///
 /// - `sequence` redraws all from choice k on; ratio N/N'. Exact always.
