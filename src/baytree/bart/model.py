@@ -22,6 +22,7 @@ from ..priors.grow_tree import GrowTree
 from ..slp import Program
 from ..trees.forest import forest_from_lists, forest_to_lists
 from ..validation import is_number, require_whole, unknown_choice
+from .calibration import USUAL_K, Calibration, factor_prior
 from .programs import kernel_of, tree_program
 
 if TYPE_CHECKING:
@@ -37,35 +38,6 @@ INITS = ("root", "grow")
 VARIANCES = ("constant", "forest")
 # How often every tree is grown to the data to begin with.
 GROW_SWEEPS = 10
-# A residual spread below this share of the response's is taken to be this: a linear fit may leave nothing.
-LEAST_SHARE = 1e-3
-# Beyond these the response leaves the range of single precision.
-LARGEST, SMALLEST = 1e30, 1e-30
-# Where k is learned, the one whose leaf values give its prior a scale.
-USUAL_K = 2.0
-
-
-@dataclass(frozen=True)
-class Calibration:
-    """What the prior takes from the data.
-
-    Attributes
-    ----------
-    centre : tuple of float
-        Added to each sum of trees: the middle of the response's range; of two classes the probit of the second one's
-        share; of several classes 0 for each.
-    leaf_sd : float
-        The standard deviation of a leaf value.
-    scale : float
-        λ of σ² ~ νλ/χ²_ν, in the square of the response's unit.
-    unit : float
-        A power of two: the core computes in multiples of it.
-    """
-
-    centre: tuple[float, ...]
-    leaf_sd: float
-    scale: float
-    unit: float
 
 
 @dataclass(frozen=True)
@@ -218,15 +190,16 @@ class BART(Model["BARTPosterior", _core.SumChain]):
     @property
     def leaf_sd(self) -> float:
         """The standard deviation σ_μ of a leaf value; where it is learned, the scale of its prior."""
-        return self._calibrated.leaf_sd
+        return self.calibrated.leaf_sd
 
     @property
     def centre(self) -> tuple[float, ...]:
         """What is added to each sum of trees."""
-        return self._calibrated.centre
+        return self.calibrated.centre
 
     @property
-    def _calibrated(self) -> Calibration:
+    def calibrated(self) -> Calibration:
+        """What was taken from the data."""
         if self.calibration is None:
             raise InputError("the model leaves its calibration open; resolve it for a design first")
         return self.calibration
@@ -235,13 +208,11 @@ class BART(Model["BARTPosterior", _core.SumChain]):
 
     def resolve(self, design: Design) -> BART:
         """The model with everything that was left open chosen for this design."""
-        found = self.calibration or calibrate(self, design)
+        found = self.calibration or Calibration.of(
+            design, trees=self.trees, k=self.k, nu=self.nu, q=self.q, sigma=self.sigma
+        )
         prior = self.prior if isinstance(self.prior, Program) else self.prior.resolve(design)
         return replace(self, prior=prior, moves=self.shares(), calibration=found)
-
-    def sums(self, design: Design) -> int:
-        """How many sums of trees there are."""
-        return 1 if design.classes is None or len(design.classes) <= 2 else len(design.classes)
 
     def chains(
         self, design: Design, seed: int, chains: int, tempering: Tempering = NO_TEMPERING
@@ -255,7 +226,7 @@ class BART(Model["BARTPosterior", _core.SumChain]):
         return [_core.SumChain(native, response, model, seed, number, simd, program) for number in range(chains)]
 
     def _native(self, design: Design) -> _core.SumModel:
-        found = self._calibrated
+        found = self.calibrated
         shares = [_core.MoveShare(getattr(_core.SumMove, name), number) for name, number in self.shares().items()]
         # A program is handed to the chains by itself.
         prior = (self.prior if isinstance(self.prior, GrowTree) else GrowTree()).native(design.schema)
@@ -280,7 +251,7 @@ class BART(Model["BARTPosterior", _core.SumChain]):
         )
 
     def _response(self, design: Design) -> _core.SumResponse:
-        found, none = self._calibrated, np.empty(0)
+        found, none = self.calibrated, np.empty(0)
         weight = none if design.weight is None else design.weight
         if design.classes is None:
             offset = 0.0 if design.offset is None else design.offset
@@ -299,7 +270,7 @@ class BART(Model["BARTPosterior", _core.SumChain]):
     def take(self, chain: _core.SumChain) -> dict[str, np.ndarray]:
         """What a chain recorded since the last time, in the response's unit."""
         forest, draws = chain.take()
-        unit = self._calibrated.unit
+        unit = self.calibrated.unit
         draws["value"] *= np.float32(unit)
         for name in ("sigma", "leaf_sd"):
             if name in draws:
@@ -346,7 +317,6 @@ class BART(Model["BARTPosterior", _core.SumChain]):
 
     def to_dict(self) -> dict[str, Any]:
         """The model as JSON-safe values; it must be resolved."""
-        found = self._calibrated
         return {
             "family": "bart",
             "trees": int(self.trees),
@@ -362,12 +332,7 @@ class BART(Model["BARTPosterior", _core.SumChain]):
             "split": self.split,
             "bandwidth": float(self.bandwidth),
             "power": float(self.power),
-            "calibration": {
-                "centre": list(found.centre),
-                "leaf_sd": found.leaf_sd,
-                "scale": found.scale,
-                "unit": found.unit,
-            },
+            "calibration": self.calibrated.to_dict(),
         }
 
     @classmethod
@@ -375,8 +340,7 @@ class BART(Model["BARTPosterior", _core.SumChain]):
         """The model that `to_dict` described."""
         # Files of 0.1 call it start.
         fields = {"init" if name == "start" else name: value for name, value in record.items() if name != "family"}
-        found = fields["calibration"]
-        fields["calibration"] = Calibration(**(found | {"centre": tuple(found["centre"])}))
+        fields["calibration"] = Calibration.from_dict(record["calibration"])
         kinds: dict[str, Any] = {"grow_tree": GrowTree, "program": Program}
         fields["prior"] = kinds[record["prior"]["kind"]].from_dict(record["prior"])
         fields["nu"] = math.inf if record["nu"] is None else record["nu"]
@@ -387,84 +351,3 @@ POSITION = (
     *("stream", "sigma", "leaf_sd", "log_weights", "concentration", "turns", "accepted"),
     *("stored_trees", "stored", "variance_stored_trees", "variance_stored"),
 )
-
-
-def calibrate(model: BART, design: Design) -> Calibration:
-    """What the prior takes from the data."""
-    k = USUAL_K if isinstance(model.k, str) else model.k
-    if design.classes is not None:
-        sums = model.sums(design)
-        leaf_sd = 3.0 / (k * math.sqrt(model.trees))
-        return Calibration((0.0,) * sums if sums > 1 else (_probit_of_share(design),), leaf_sd, 1.0, 1.0)
-    y = design.y if design.offset is None else design.y - design.offset
-    low, high = float(y.min()), float(y.max())
-    spread = high - low
-    if not max(abs(low), abs(high)) < LARGEST or 0 < spread < SMALLEST:
-        raise InputError(f"column {design.response.name!r}: its values lie between {low:g} and {high:g}; rescale it")
-    spread = spread or max(abs(low), 1.0)  # of a constant response any will do
-    sigma_hat = _sigma_hat(model, design, y, spread)
-    scale = sigma_hat**2
-    if model.nu < math.inf:
-        from scipy.stats import chi2
-
-        scale *= float(chi2.ppf(1 - model.q, model.nu)) / model.nu
-    unit = 2.0 ** math.ceil(math.log2(spread))
-    return Calibration(((low + high) / 2,), spread / (2 * k * math.sqrt(model.trees)), scale, unit)
-
-
-def factor_prior(nu: float, scale: float, factors: int) -> tuple[float, float]:
-    """ν' and λ' of factors ν'λ'/χ²_ν' whose product is like νλ/χ²_ν: its logarithm has the same mean and variance."""
-    from scipy.optimize import brentq
-    from scipy.special import polygamma, psi
-
-    mean = math.log(nu * scale / 2) - float(psi(nu / 2))
-    variance = float(polygamma(1, nu / 2)) / factors
-    # The trigamma function of x lies between 1/x and 1/x + 1/x².
-    low, high = 1 / variance, (1 + math.sqrt(1 + 4 * variance)) / (2 * variance)
-    half = brentq(lambda x: float(polygamma(1, x)) - variance, low, high, xtol=1e-12 * low) if factors > 1 else nu / 2
-    return 2 * half, math.exp(mean / factors + float(psi(half))) / half
-
-
-def _sigma_hat(model: BART, design: Design, y: np.ndarray, spread: float) -> float:
-    if not isinstance(model.sigma, str):
-        return float(model.sigma)
-    weight = np.ones(len(y)) if design.weight is None else design.weight
-    mean = np.average(y, weights=weight)
-    naive = math.sqrt(float(weight @ (y - mean) ** 2) / max(len(y) - 1, 1))
-    naive = naive or LEAST_SHARE * spread
-    if model.sigma == "naive":
-        return naive
-    predictors = _linear_predictors(design)
-    freedom = len(y) - predictors.shape[1]
-    if freedom <= 0:
-        return naive
-    root = np.sqrt(weight)
-    fit, _, rank, _ = np.linalg.lstsq(predictors * root[:, None], (y - mean) * root, rcond=None)
-    squares = float(weight @ (y - mean - predictors @ fit) ** 2)
-    return max(math.sqrt(squares / max(len(y) - rank, 1)), LEAST_SHARE * naive)
-
-
-def _linear_predictors(design: Design) -> np.ndarray:
-    """An intercept and the columns as numbers: the middle between the cuts around a code, levels as indicators."""
-    columns = [np.ones(design.rows)]
-    for column, bins in zip(design.columns, design.bins, strict=True):
-        if column.has_missing:
-            columns.append((bins == column.missing_code).astype(float))
-        if column.kind == "categorical":
-            columns += [(bins == level).astype(float) for level in range(1, column.observed)]
-        elif len(column.cuts):
-            cuts = np.asarray(column.cuts, dtype=float)
-            edges = np.concatenate([cuts[:1], cuts, cuts[-1:]])
-            middle = np.append(edges[:-1] / 2 + edges[1:] / 2, np.median(cuts))  # the last one for missing values
-            columns.append(middle[bins])
-    predictors = np.column_stack(columns)
-    largest = np.abs(predictors).max(axis=0)
-    return predictors / np.where(largest > 0, largest, 1.0)
-
-
-def _probit_of_share(design: Design) -> float:
-    from scipy.special import ndtri
-
-    weight = np.ones(design.rows) if design.weight is None else design.weight
-    # With one more row of each class, so that a class without rows has a share as well.
-    return float(ndtri((weight[design.y == 1].sum() + 1) / (weight.sum() + 2)))

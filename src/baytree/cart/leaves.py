@@ -11,11 +11,7 @@ from .. import _core
 from ..data.design import Design
 from ..errors import InputError
 from ..validation import is_number
-
-# Within these bounds no square of the calibration leaves the range of numbers.
-SMALLEST_VARIANCE = 1e-100
-# A rough lower bound of the noise needs no more rows than this.
-SATURATED_ROWS = 10_000
+from .calibration import variance_prior
 
 
 class Leaf(Protocol):
@@ -129,10 +125,7 @@ class Gaussian:
             raise InputError("Gaussian leaves need a numeric response; this one has classes: use Categorical leaves")
         if None not in (self.mean, self.kappa, self.nu, self.scale):
             return self
-        variance = _variance(design)
-        if not SMALLEST_VARIANCE < variance < 1 / SMALLEST_VARIANCE:
-            raise InputError(f"column {design.response.name!r}: its variance is {variance:.3g}; rescale it")
-        nu, scale = _calibrate(_saturated_variance(design, min_leaf), variance, self.nu)
+        nu, scale, variance = variance_prior(design, min_leaf, self.nu)
         scale = scale if self.scale is None else self.scale
         return replace(
             self,
@@ -190,42 +183,3 @@ def leaf_from_dict(record: dict[str, Any]) -> Categorical | Gaussian:
 
 def _weight(design: Design) -> np.ndarray:
     return np.empty(0) if design.weight is None else design.weight
-
-
-def _variance(design: Design) -> float:
-    """The variance of the response, a row of weight w counting as w rows."""
-    mean = np.average(design.y, weights=design.weight)
-    total = design.rows if design.weight is None else design.weight.sum()
-    return float(np.average((design.y - mean) ** 2, weights=design.weight) * total / max(total - 1, 1))
-
-
-def _saturated_variance(design: Design, min_leaf: int) -> float:
-    """Residual variance of a greedy tree grown as far as `min_leaf` lets it, on the bins of some rows."""
-    from sklearn.tree import DecisionTreeRegressor
-
-    rows = np.linspace(0, design.rows - 1, min(design.rows, SATURATED_ROWS)).astype(np.int64)
-    bins, y = np.column_stack([bins[rows] for bins in design.bins]), design.y[rows]
-    weight = None if design.weight is None else design.weight[rows]
-    tree = DecisionTreeRegressor(min_samples_leaf=min_leaf, random_state=0).fit(bins, y, weight)
-    squares = (y - tree.predict(bins)) ** 2
-    total = len(rows) if weight is None else weight.sum()
-    return float(np.average(squares, weights=weight) * total / max(total - tree.get_n_leaves(), 1))
-
-
-def _calibrate(low: float, high: float, nu: float | None) -> tuple[float, float]:
-    """nu and scale so that sigma2 = nu·scale/χ²_nu lies between `low` and `high` with probability 0.9."""
-    from scipy.optimize import brentq
-    from scipy.stats import chi2
-
-    low = min(max(low, 1e-6 * high), 0.99 * high)
-
-    def log_ratio(candidate: float) -> float:
-        return float(np.log(chi2.ppf(0.95, candidate) / chi2.ppf(0.05, candidate)) - np.log(high / low))
-
-    if nu is None:
-        # The ratio of the prior's outer quantiles falls with nu; beyond the ends the nearer end is taken.
-        few, many = 1.0, 10.0
-        nu = many if log_ratio(many) > 0 else few if log_ratio(few) < 0 else float(brentq(log_ratio, few, many))
-    # In the middle of the interval on the log scale, also where nu was given or clipped.
-    middle = np.sqrt(low * high) * np.sqrt(chi2.ppf(0.95, nu) * chi2.ppf(0.05, nu))
-    return nu, float(middle / nu)

@@ -1,9 +1,13 @@
-"""The prior of the noise of a linear model, calibrated from the data."""
+"""What a linear model takes from the data: the prior of its noise, and the units of its columns."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
 from math import expm1, inf, log
-from typing import Any, Literal
+from typing import Any
+
+import numpy as np
 
 from ..data.matrix import LinearDesign
 from ..data.standardise import DEPENDENT, Standard, standardise
@@ -16,8 +20,51 @@ LEAST_SHARE = 1e-6
 UNKNOWN_SHARE = 0.5
 
 
-def calibrated(
-    design: LinearDesign, nu: float = 3.0, scale: float | Literal["auto"] = "auto", *, intercept: bool = True
+@dataclass(frozen=True)
+class Calibration:
+    """What a model takes from the data.
+
+    Attributes
+    ----------
+    scale : float
+        λ of the noise's prior, in the squared unit of the response.
+    mean, unit : float
+        The response's centre and unit; 0 its centre without an intercept.
+    weight : float
+        The total weight of the rows.
+    centre, spread : tuple of float
+        The centre and the unit of each column of the matrix; a spread of 0 marks one that never varies, or depends on
+        others of its unit, and so never enters.
+    """
+
+    scale: float
+    mean: float
+    unit: float
+    weight: float
+    centre: tuple[float, ...]
+    spread: tuple[float, ...]
+
+    @classmethod
+    def of(cls, design: LinearDesign, nu: float, scale: float | str, *, intercept: bool) -> Calibration:
+        """The calibration of a design, for ν and λ as `noise_prior` takes them."""
+        _, scale = noise_prior(design, nu, scale, intercept=intercept)
+        standard = standardise(design, intercept=intercept)
+        weight = float(design.rows if design.weight is None else design.weight.sum())
+        spread = np.where(standard.kept, standard.scale, 0.0)
+        return cls(scale, standard.mean, standard.unit, weight, tuple(standard.centre.tolist()), tuple(spread.tolist()))
+
+    def to_dict(self) -> dict[str, Any]:
+        """The calibration as JSON-safe values, exact to the last bit."""
+        return asdict(self) | {"centre": list(self.centre), "spread": list(self.spread)}
+
+    @classmethod
+    def from_dict(cls, record: Mapping[str, Any]) -> Calibration:
+        """The calibration that `to_dict` described."""
+        return cls(**{**record, "centre": tuple(record["centre"]), "spread": tuple(record["spread"])})
+
+
+def noise_prior(
+    design: LinearDesign, nu: float = 3.0, scale: float | str = "auto", *, intercept: bool = True
 ) -> tuple[float, float]:
     """ν and λ of the noise's prior, ``σ² ~ IG(ν/2, νλ/2)``, which says that ``νλ/σ² ~ χ²_ν``.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,7 +17,7 @@ from ..mcmc.contract import Model
 from ..mcmc.mixtures import ProposalSpec, parse_weights
 from ..mcmc.tempering import NO_TEMPERING, Tempering, position_from_dict, position_to_dict
 from ..validation import is_number, unknown_choice
-from .calibration import calibrated, require_noise
+from .calibration import Calibration, require_noise
 from .priors import PARAMETER_PRIORS, BetaBinomial, HyperGN, ModelPrior, ParameterPrior, model_prior_of, prior_from_dict
 
 if TYPE_CHECKING:
@@ -32,31 +32,6 @@ METHODS = ("auto", "enumerate", "sample")
 HEREDITY = (None, "weak", "strong")
 # Up to so many free units all subsets are enumerated where nothing else is asked for, and up to so many where it is.
 FEW_UNITS, MOST_UNITS = 25, 30
-
-
-@dataclass(frozen=True)
-class Calibration:
-    """What a model takes from the data.
-
-    Attributes
-    ----------
-    scale : float
-        λ of the noise's prior, in the squared unit of the response.
-    mean, unit : float
-        The response's centre and unit; 0 its centre without an intercept.
-    weight : float
-        The total weight of the rows.
-    centre, spread : tuple of float
-        The centre and the unit of each column of the matrix; a spread of 0 marks one that never varies, or depends on
-        others of its unit, and so never enters.
-    """
-
-    scale: float
-    mean: float
-    unit: float
-    weight: float
-    centre: tuple[float, ...]
-    spread: tuple[float, ...]
 
 
 @dataclass(frozen=True)
@@ -148,7 +123,7 @@ class Subset(Model["SubsetPosterior", _core.SubsetChain]):
         if design.classes is not None or design.y.ndim > 1:
             raise InputError(f"{design.response.name!r}: linear models are of one number; choose another model")
         always = _named(self.always, design.schema)
-        found = self.calibration or self._calibrate(design)
+        found = self.calibration or Calibration.of(design, self.nu, self.scale, intercept=bool(self.fit_intercept))
         open_model = replace(self, always=always, moves=self.shares(), calibration=found)
         free = len(open_model.free_units(design.schema))
         few = free <= FEW_UNITS and self.power == 1
@@ -163,15 +138,6 @@ class Subset(Model["SubsetPosterior", _core.SubsetChain]):
                 f"method='enumerate': the posterior is enumerated, and no power of {self.power:g}; sample it"
             )
         return replace(open_model, method=method)
-
-    def _calibrate(self, design: LinearDesign) -> Calibration:
-        _, scale = calibrated(design, self.nu, self.scale, intercept=bool(self.fit_intercept))  # type: ignore[arg-type]
-        standard = standardise(design, intercept=bool(self.fit_intercept))
-        weight = float(design.rows if design.weight is None else design.weight.sum())
-        spread = np.where(standard.kept, standard.scale, 0.0)
-        return Calibration(
-            scale, standard.mean, standard.unit, weight, tuple(standard.centre.tolist()), tuple(spread.tolist())
-        )
 
     def columns_of(self, schema: LinearSchema) -> list[np.ndarray]:
         """Of each unit the columns of the matrix that are used."""
@@ -276,7 +242,6 @@ class Subset(Model["SubsetPosterior", _core.SubsetChain]):
 
     def to_dict(self) -> dict[str, Any]:
         """The model as JSON-safe values; it must be resolved."""
-        found = asdict(self.calibrated)
         assert isinstance(self.model_prior, ModelPrior)
         return {
             "family": "subset",
@@ -290,22 +255,20 @@ class Subset(Model["SubsetPosterior", _core.SubsetChain]):
             "moves": self.shares(),
             "method": self.method,
             "power": float(self.power),
-            "calibration": found | {name: list(found[name]) for name in ("centre", "spread")},
+            "calibration": self.calibrated.to_dict(),
         }
 
     @classmethod
     def from_dict(cls, record: Mapping[str, Any]) -> Subset:
         """The model that `to_dict` described."""
         fields = {name: value for name, value in record.items() if name != "family"}
-        found = fields["calibration"]
-        vectors = {name: tuple(found[name]) for name in ("centre", "spread")}
         return cls(
             **fields
             | {
                 "model_prior": prior_from_dict(record["model_prior"]),
                 "coefficients": prior_from_dict(record["coefficients"]),
                 "always": tuple(record["always"]),
-                "calibration": Calibration(**found | vectors),
+                "calibration": Calibration.from_dict(record["calibration"]),
             }
         )
 

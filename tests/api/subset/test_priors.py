@@ -16,7 +16,7 @@ from baytree import _core
 from baytree.data.matrix import make_linear_design
 from baytree.data.standardise import standardise
 from baytree.errors import InputError
-from baytree.subset.calibration import best_scale, calibrated
+from baytree.subset.calibration import best_scale, noise_prior
 from baytree.subset.priors import (
     BetaBinomial,
     ExpectedSize,
@@ -187,51 +187,51 @@ class TestNoise:
         full = weight @ (y - X @ fit) ** 2 / (60 - X.shape[1])
         mean = np.average(y, weights=weight) if intercept else 0
         empty = weight @ (y - mean) ** 2 / (60 - intercept)
-        nu, scale = calibrated(design, intercept=intercept)
+        nu, scale = noise_prior(design, intercept=intercept)
         assert nu == 3
         np.testing.assert_allclose(scale, best_scale(full, empty), rtol=1e-9)
 
     def test_dependent_and_constant_columns_change_nothing(self):
         X, y, design = linear(40, 4, 1.0)
         more = np.column_stack([X[:, 0] - 2 * X[:, 1], X, np.full(40, 0.1), X[:, 2], np.zeros(40)])
-        np.testing.assert_allclose(calibrated(make_linear_design(more, y)), calibrated(design), rtol=1e-9)
+        np.testing.assert_allclose(noise_prior(make_linear_design(more, y)), noise_prior(design), rtol=1e-9)
 
     def test_units_do_not_matter(self):
         X, y, design = linear(40, 4, 1.0)
-        scale = calibrated(design)[1]
-        np.testing.assert_allclose(calibrated(make_linear_design(X * 1e150 - 3e151, y))[1], scale, rtol=1e-9)
-        np.testing.assert_allclose(calibrated(make_linear_design(X * 1e-200, y))[1], scale, rtol=1e-9)
-        np.testing.assert_allclose(calibrated(make_linear_design(X, y * 1e60 - 1e61))[1], scale * 1e120, rtol=1e-9)
+        scale = noise_prior(design)[1]
+        np.testing.assert_allclose(noise_prior(make_linear_design(X * 1e150 - 3e151, y))[1], scale, rtol=1e-9)
+        np.testing.assert_allclose(noise_prior(make_linear_design(X * 1e-200, y))[1], scale, rtol=1e-9)
+        np.testing.assert_allclose(noise_prior(make_linear_design(X, y * 1e60 - 1e61))[1], scale * 1e120, rtol=1e-9)
         for factor in (1e160, 1e-170):
             with pytest.raises(InputError, match="whose square is out of range; rescale it"):
-                calibrated(make_linear_design(X, y * factor))
+                noise_prior(make_linear_design(X, y * factor))
 
     def test_too_few_rows(self):
         for n, p in ((10, 10), (10, 9), (10, 300)):
             _, y, design = linear(n, p, 1.0)
             variance = y.var(ddof=1)
-            np.testing.assert_allclose(calibrated(design), (3, best_scale(variance / 2, variance)), rtol=1e-12)
+            np.testing.assert_allclose(noise_prior(design), (3, best_scale(variance / 2, variance)), rtol=1e-12)
 
     def test_an_exact_fit(self):
         _, y, design = linear(30, 4, 0.0)
         variance = y.var(ddof=1)
-        np.testing.assert_allclose(calibrated(design)[1], best_scale(1e-6 * variance, variance), rtol=1e-12)
+        np.testing.assert_allclose(noise_prior(design)[1], best_scale(1e-6 * variance, variance), rtol=1e-12)
 
     def test_nothing_that_varies(self):
         y = np.array([1.0, 2.0, 4.0, 8.0])
-        scale = calibrated(make_linear_design(np.ones((4, 2)), y))[1]
+        scale = noise_prior(make_linear_design(np.ones((4, 2)), y))[1]
         np.testing.assert_allclose(scale, y.var(ddof=1))
 
     def test_what_is_given_is_kept(self):
         _, _, design = linear(30, 4, 0.0)
-        assert calibrated(design, 5, 2) == (5, 2)
-        assert calibrated(design, 0) == calibrated(design, 0, 2) == (0, 0)
+        assert noise_prior(design, 5, 2) == (5, 2)
+        assert noise_prior(design, 0) == noise_prior(design, 0, 2) == (0, 0)
         for wrong in ({"nu": -1}, {"nu": float("inf")}, {"nu": "many"}):
             with pytest.raises(InputError, match=r"nu=.*: choose 0 or more"):
-                calibrated(design, **wrong)
+                noise_prior(design, **wrong)
         for wrong in (0, -1.0, "best", None):
             with pytest.raises(InputError, match=r"scale=.*: choose a positive number, or 'auto'"):
-                calibrated(design, scale=wrong)
+                noise_prior(design, scale=wrong)
 
 
 class TestStandard:

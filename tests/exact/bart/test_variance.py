@@ -8,7 +8,7 @@ from scipy import stats
 from scipy.integrate import quad
 
 import baytree as bt
-from baytree.bart.model import factor_prior
+from baytree.bart.calibration import factor_prior
 from baytree.trees.ensemble import Ensemble
 from exact.bart.chains import Moves, parted, positions_of
 from exact.trees.native import native_prior, read_space

@@ -11,7 +11,7 @@ from scipy.stats import chi2
 
 import baytree as bt
 from baytree import _core
-from baytree.bart.model import Calibration
+from baytree.bart.calibration import Calibration
 from baytree.trees.forest import Forest, forest_from_lists, forest_to_lists
 from exact.bart.chains import Moves, model, positions_of
 from exact.trees.native import read_space
