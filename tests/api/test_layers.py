@@ -19,7 +19,7 @@ priors ←
 posterior ←
 sampling estimators ←
 cart ←
-bart.programs ←
+bart.calibration ←
 bart.model bart.prediction ←
 interpret ←
 bart ←

@@ -20,10 +20,10 @@ from ..mcmc.mixtures import ProposalSpec, parse_weights
 from ..mcmc.tempering import NO_TEMPERING, Tempering
 from ..priors.grow_tree import GrowTree
 from ..slp import Program
+from ..slp.tree_prior import ensemble_kernel, ensemble_prior
 from ..trees.forest import forest_from_lists, forest_to_lists
 from ..validation import is_number, require_whole, unknown_choice
 from .calibration import USUAL_K, Calibration, factor_prior
-from .programs import kernel_of, tree_program
 
 if TYPE_CHECKING:
     from .posterior import BARTPosterior  # noqa: F401, named as the type of a posterior
@@ -166,7 +166,7 @@ class BART(Model["BARTPosterior", _core.SumChain]):
     def shares(self) -> dict[str, float]:
         """The number of proposals of each kind at a visit of a tree."""
         if isinstance(self.prior, Program):
-            kernel = kernel_of(self.prior, self.moves)
+            kernel = ensemble_kernel(self.prior, self.moves)
             return {str(kernel): kernel.weight}
         auto = SOFT_AUTO if self.split == "soft" else AUTO
         shares = auto if self.moves == "auto" else parse_weights("moves", self.moves, "{'birth_death': 1, 'change': 1}")
@@ -222,7 +222,7 @@ class BART(Model["BARTPosterior", _core.SumChain]):
             raise InputError("sums of trees are not tempered; leave temperatures at 1")
         native, response, model = native_design(design), self._response(design), self._native(design)
         simd = getattr(_core.Simd, os.environ.get("BAYTREE_SIMD", "avx512"))
-        program = tree_program(self.prior, self.moves, design) if isinstance(self.prior, Program) else None
+        program = ensemble_prior(self.prior, self.moves, design) if isinstance(self.prior, Program) else None
         return [_core.SumChain(native, response, model, seed, number, simd, program) for number in range(chains)]
 
     def _native(self, design: Design) -> _core.SumModel:

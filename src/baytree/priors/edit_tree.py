@@ -16,6 +16,7 @@ from ..knowledge import Constraint, Knowledge
 from ..slp import SHIPPED, Limits, Program
 from ..slp.kernels import Semantics
 from ..slp.terms import atom_text
+from ..slp.tree_prior import sample_trees
 from ..text import counted
 from ..trees.outline import fold
 from ..trees.prior_samples import PriorDraws
@@ -143,8 +144,8 @@ class EditTree:
         """The prior with its tree laid on a table; warns where some of it finds no place there."""
         self.knowledge.check(design.schema)
         program = self.program(design.schema)
-        [tree] = program.sample_trees(
-            "initial(_S), root(_N), lay(_S, _N, _First), plain(_First, T)", design, 1, 0
+        [tree] = sample_trees(
+            program, "initial(_S), root(_N), lay(_S, _N, _First), plain(_First, T)", design, 1, 0
         ).trees
         laid, given = template_of(tree), self.tree.on(design.schema)
         lost = given.n_leaves - laid.n_leaves

@@ -1,11 +1,14 @@
 """Stochastic logic programs: knowledge as a prior over trees, or over anything a program derives."""
 
 from ..data.files import read_text
+from .estimates import Estimate
 from .kernels import parse_kernel
+from .limits import Limits
 from .posterior import ProgramPosterior
 from .problems import Problem, ProgramError, check, require_readable
-from .program import SHIPPED, Estimate, Limits, Program, find, load
+from .program import Program
 from .proof import Call, Proof
+from .shipped import SHIPPED, find, load
 from .terms import Term, term_text
 
 __all__ = [

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 from .. import _core
 from ..mcmc.mixtures import parse_weights
@@ -17,6 +17,7 @@ SYNONYMS = {"uc": "auto", "q0": "independent"}
 
 KernelSpec = str | Mapping[str, float]
 Semantics = Literal["backtrack", "reject"]
+SEMANTICS = get_args(Semantics)
 
 
 @dataclass(frozen=True)

@@ -35,7 +35,7 @@ def learn(program: Program, observations: Mapping[str, int], goal: str, iteratio
     """
     if not observations or any(count < 0 for count in observations.values()) or not any(observations.values()):
         raise InputError("observations: give how often each instance was seen, as {'s(a, p)': 4}")
-    native = program._native(goal)
+    native = program.native(goal)
     derivations = _prover(program, goal).derivations(MOST_DERIVATIONS)
     clauses = native.clauses
     seen = {text: 0 for text, succeeded, _ in derivations if succeeded}
@@ -91,7 +91,7 @@ def _normalised(counts: np.ndarray, predicate: list[str]) -> np.ndarray:
 
 
 def _prover(program: Program, goal: str) -> _core.Prover:
-    return replace(program, semantics="reject")._prover(goal, None)
+    return replace(program, semantics="reject").prover(goal, None)
 
 
 def _answers(program: Program, goal: str, instance: str) -> list[str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
 import warnings
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -15,6 +14,7 @@ import numpy as np
 from .. import _core
 from ..errors import InputError, InterruptedSampling
 from ..mcmc.progress import Progress
+from ..validation import require_whole, seed_of
 from .kernels import Component
 from .terms import Term, model_of
 
@@ -91,10 +91,9 @@ def draw_posterior(
 ) -> ProgramPosterior:
     """Run the chains side by side; see `Program.posterior`. Ctrl-C during the draws keeps what was drawn."""
     for name, value, least in (("draws", draws, 1), ("warmup", warmup, 0), ("thin", thin, 1), ("chains", chains, 1)):
-        if not isinstance(value, (int, np.integer)) or isinstance(value, bool) or value < least:
-            raise InputError(f"{name}={value!r}: choose a whole number, {least} or more")
-    seed = secrets.randbits(63) if seed is None else int(seed)
-    native = program._native(goal)
+        require_whole(name, value, least)
+    seed = seed_of(seed)
+    native = program.native(goal)
     names = native.goal_variables
     components = [part for component in kernel for part in component.resolve(native, program.semantics)]
     function = None if log_likelihood is None else lambda *values: _number(log_likelihood(model_of(names, values)))

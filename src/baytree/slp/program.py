@@ -2,89 +2,29 @@
 
 from __future__ import annotations
 
-import math
-import os
 import re
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from pathlib import Path
 from typing import Any, overload
 
 from .. import _core
 from ..data.design import Design
-from ..data.files import read_text
 from ..data.to_core import native_design, vocabulary
 from ..errors import InputError
 from ..knowledge import Constraint, Knowledge
-from ..trees.forest import Forest
 from ..trees.prior_samples import PriorDraws
-from ..validation import is_number, require_whole, seed_of, unknown_choice
-from .kernels import KernelSpec, Semantics, parse_kernel
+from ..validation import unknown_choice
+from .estimates import Estimate, probability
+from .kernels import SEMANTICS, KernelSpec, Semantics, parse_kernel
+from .limits import MOST_ATTEMPTS, MOST_PROOFS, Limits
 from .problems import Problem, check, problems_of, require_readable
 from .proof import Call, Proof
 from .terms import Term, model_of
 
-SHIPPED = Path(__file__).parent / "programs"
-SEMANTICS = ("backtrack", "reject")
-MOST_PROOFS = 200_000
 # Constraints of which a second statement would not mean that both hold.
 STATED_ONCE = ("max_depth", "max_leaves", "interaction")
-
-
-@dataclass(frozen=True)
-class Limits:
-    """What one proof may cost; a program that needs more ends with an error that names its goals.
-
-    Attributes
-    ----------
-    steps : int
-        Calls and visits to parts of terms.
-    depth : int
-        Goals that wait for one another.
-    memory : int
-        Bytes.
-    """
-
-    steps: int = 10_000_000
-    depth: int = 1_000_000
-    memory: int = 256 * 2**20
-
-    def __post_init__(self) -> None:
-        for name in ("steps", "depth", "memory"):
-            value = getattr(self, name)
-            if not is_number(value) or value % 1 or not 1 <= value < 2**31 * (1 if name == "depth" else 2**20):
-                raise InputError(f"{name}={value!r}: choose a positive whole number")
-
-    def native(self) -> _core.Limits:
-        """The limits as the core takes them."""
-        return _core.Limits(int(self.steps), int(self.depth), int(self.memory))
-
-
-@dataclass(frozen=True)
-class Estimate:
-    """A probability.
-
-    Attributes
-    ----------
-    value : float
-        The probability.
-    error : float
-        Its Monte Carlo standard error; 0 where it is exact.
-    exact : bool
-        Whether it was found by enumeration.
-    """
-
-    value: float
-    error: float
-    exact: bool
-
-    def __float__(self) -> float:
-        return self.value
-
-    def __str__(self) -> str:
-        return f"{self.value:.6g}" if self.exact else f"{self.value:.6g} ± {self.error:.2g}"
 
 
 @dataclass(frozen=True)
@@ -183,23 +123,15 @@ class Program:
             trees.
         """
         if isinstance(goal, Design):
-            return self.sample_trees("cart(T)", goal, 1000 if n is None else n, seed)
+            from .tree_prior import sample_trees
+
+            return sample_trees(self, "cart(T)", goal, 1000 if n is None else n, seed)
         n, seed = 1 if n is None else n, seed or 0
         self._require_possible(goal)
-        prover = self._prover(goal, data)
-        drawn = prover.sample(n, seed, 100_000)
-        self._show(prover)
-        return [model_of(self._native(goal).goal_variables, values) for values, _ in drawn]
-
-    def sample_trees(self, goal: str, design: Design, n: int, seed: int | None) -> PriorDraws:
-        """Draw independent trees, which a goal gives to its first variable."""
-        require_whole("n", n, 1)
-        self.for_trees(design)
-        seed = seed_of(seed)
-        prover = self._prover(goal, design)
-        forest = prover.sample_trees(n, seed, 100_000, goal == self.tree_goal)
-        self._show(prover)
-        return PriorDraws(design.schema, Forest(**forest), seed)
+        prover = self.prover(goal, data)
+        drawn = prover.sample(n, seed, MOST_ATTEMPTS)
+        self.show(prover)
+        return [model_of(self.native(goal).goal_variables, values) for values, _ in drawn]
 
     def proof(self, goal: str, seed: int = 0, data: Design | None = None) -> Proof:
         """Draw one proof, with its choices.
@@ -210,7 +142,7 @@ class Program:
             As for `sample`.
         """
         self._require_possible(goal)
-        prover = self._prover(goal, data)
+        prover = self.prover(goal, data)
         prover.prove(seed)
         log_probability, answer = prover.log_probability, prover.text()
         calls = [
@@ -225,7 +157,7 @@ class Program:
             )
             for parent, called, proved, line, choice, options, probability in prover.trace()
         ]
-        self._show(prover)
+        self.show(prover)
         return Proof(goal=goal, answer=answer, calls=tuple(calls), log_probability=log_probability)
 
     # ---- probabilities --------------------------------------------------------------------------------------------
@@ -238,29 +170,23 @@ class Program:
         goal, data
             As for `sample`.
         """
-        found = self._enumerate(goal, data)
-        if found is None:
+        prover = self.prover(goal, data)
+        answers, probabilities, complete = prover.enumerate(MOST_PROOFS)
+        self.show(prover)
+        if not complete:
             raise InputError(
                 f"{goal}: there are more than {MOST_PROOFS:,} proofs, or proofs of more than 1,000 choices: "
                 "too many to list; use sample"
             )
+        names = self.native(goal).goal_variables
+        found: dict[str, tuple[Any, float]] = {}
+        for (values, text, _), share in zip(answers, probabilities, strict=True):
+            _, before = found.get(text, (None, 0.0))
+            found[text] = (model_of(names, values), before + share)
         return sorted(found.values(), key=lambda pair: -pair[1])
 
-    def _enumerate(self, goal: str, data: Design | None) -> dict[str, tuple[Any, float]] | None:
-        prover = self._prover(goal, data)
-        answers, probabilities, complete = prover.enumerate(MOST_PROOFS)
-        self._show(prover)
-        if not complete:
-            return None
-        names = self._native(goal).goal_variables
-        summed: dict[str, tuple[Any, float]] = {}
-        for (values, text, _), probability in zip(answers, probabilities, strict=True):
-            _, before = summed.get(text, (None, 0.0))
-            summed[text] = (model_of(names, values), before + probability)
-        return summed
-
     def probability(
-        self, event: str, given: str | None = None, n: int = 100_000, seed: int = 0, data: Design | None = None
+        self, event: str, given: str | None = None, n: int = MOST_ATTEMPTS, seed: int = 0, data: Design | None = None
     ) -> Estimate:
         """The probability that an event holds of a model.
 
@@ -281,23 +207,7 @@ class Program:
         Estimate
             Exact where the models can be enumerated, else with a standard error.
         """
-        if given is None:
-            given, event = _generalised(event)
-        goal = f"({given}), (({event}) -> Holds_ = yes ; Holds_ = no)"
-        names = self._native(goal).goal_variables
-        place = names.index("Holds_")
-        try:
-            answers, probabilities, complete = self._prover(goal, data).enumerate(MOST_PROOFS)
-        except InputError:  # one proof without end, or outcomes without number
-            complete = False
-        if complete:
-            if not probabilities:
-                raise InputError(f"{given}: the goal fails, so nothing can be said given it")
-            held = (p for (values, _, _), p in zip(answers, probabilities, strict=True) if values[place] == "yes")
-            return Estimate(math.fsum(held), 0.0, True)
-        drawn = self._prover(goal, data).sample(n, seed, 100_000)
-        share = sum(values[place] == "yes" for values, _ in drawn) / n
-        return Estimate(share, math.sqrt(share * (1 - share) / n), False)
+        return probability(self, event, given, n, seed, data)
 
     # ---- chains ---------------------------------------------------------------------------------------------------
 
@@ -311,7 +221,7 @@ class Program:
         """
         from .explanation import explain
 
-        return explain(self._native(goal), self.semantics)
+        return explain(self.native(goal), self.semantics)
 
     def posterior(
         self,
@@ -401,16 +311,16 @@ class Program:
     @property
     def min_leaf(self) -> int:
         """The fewest rows a leaf may hold."""
-        return self._native("true").min_leaf
+        return self.native("true").min_leaf
 
     def for_trees(self, design: Design | None = None) -> _core.Program:
         """The program as a prior over trees, its constraints checked against the columns of a design."""
-        if "cart/1" not in self._native("true").predicates:
+        if "cart/1" not in self.native("true").predicates:
             raise InputError(f"{self.file}: a prior over trees must define cart/1, which derives a tree: cart(T)")
         self._require_possible("cart(T)")
-        native = self._native("cart(T)")
+        native = self.native("cart(T)")
         if design is not None:
-            require_readable(problems_of(native.problems_with(vocabulary(design.schema)), self.text, self.file))
+            self._require_fitting(native, vocabulary(design.schema))
         return native
 
     def to_dict(self) -> dict[str, Any]:
@@ -425,19 +335,25 @@ class Program:
 
     # ---- the core's side ------------------------------------------------------------------------------------------
 
-    def _native(self, goal: str) -> _core.Program:
+    def native(self, goal: str) -> _core.Program:
+        """The program with a goal, as the core takes them."""
         return _prepared(self.text, self._goal(goal), self.file)
 
-    def _prover(self, goal: str, data: Design | None) -> _core.Prover:
-        native = self._native(goal)
+    def prover(self, goal: str, data: Design | None) -> _core.Prover:
+        """What proves a goal, about a table where one is given."""
+        native = self.native(goal)
         names = vocabulary(None if data is None else data.schema)
         if data is not None:
-            require_readable(problems_of(native.problems_with(names), self.text, self.file))
+            self._require_fitting(native, names)
         design = None if data is None else native_design(data)
         return _core.Prover(native, getattr(_core.Semantics, self.semantics), self.limits.native(), Term, design, names)
 
+    def _require_fitting(self, native: _core.Program, names: _core.Vocabulary) -> None:
+        """Refuse a program that asks about columns or levels that a table does not have."""
+        require_readable(problems_of(native.problems_with(names), self.text, self.file))
+
     @staticmethod
-    def _show(prover: Any) -> None:
+    def show(prover: Any) -> None:
         """Print what the program wrote."""
         sys.stdout.write(prover.take_output())
 
@@ -447,43 +363,3 @@ def _prepared(text: str, goal: str, file: str) -> _core.Program:
     native = _core.Program(text, goal, file)
     require_readable(problems_of(native.problems, text, file, goal))
     return native
-
-
-def _generalised(event: str) -> tuple[str, str]:
-    """The goal of an event with its arguments left open, and the event about them."""
-    parts = _core.head_arguments(event)
-    if parts is None:
-        raise InputError(f"{event}: give an instance of a goal, such as s(a, Y), or say given which goal")
-    label, name, arguments = parts
-    opened = [f"Open{number}_" for number in range(len(arguments))]
-    goal = f"{label}{name}({', '.join(opened)})" if opened else f"{label}{name}"
-    equal = [f"{variable} = {argument}" for variable, argument in zip(opened, arguments, strict=True)]
-    return goal, ", ".join(equal) or "true"
-
-
-def find(path: str | os.PathLike[str]) -> Path:
-    """The file itself or, for a bare name that is no file here, the shipped program of that name."""
-    found = Path(path)
-    if not found.exists() and found.name == str(path) and (SHIPPED / found.name).is_file():
-        return SHIPPED / found.name
-    return found
-
-
-def load(path: str | os.PathLike[str], semantics: Semantics = "backtrack", limits: Limits | None = None) -> Program:
-    """Read a program from a file.
-
-    Parameters
-    ----------
-    path : path
-        The file. A bare name that is no file here is looked up among the shipped ones: ``growtree.slp``,
-        ``edittree.slp``, ``boxes.slp``, ``network.slp``.
-    semantics : {"backtrack", "reject"}
-        What a failure means; see `Program`.
-    limits : Limits, optional
-        What one proof may cost.
-
-    Returns
-    -------
-    Program
-    """
-    return Program(read_text(find(path)), str(path), semantics, limits or Limits())

@@ -98,7 +98,7 @@ def test_labels_are_learnt_by_failure_adjusted_maximisation() -> None:
 
 def _clauses(program: Program) -> list[tuple[str, int, float, object]]:
     order = {"s/2": 0, "p/1": 1, "q/1": 2}
-    labelled = [row for row in program._native("s(X, Y)").clauses if row[2] is not None]
+    labelled = [row for row in program.native("s(X, Y)").clauses if row[2] is not None]
     return sorted(labelled, key=lambda row: order[row[0]])
 
 

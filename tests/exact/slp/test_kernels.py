@@ -28,8 +28,8 @@ class Matrices:
 
     def __init__(self, space: Space, semantics: Semantics, with_likelihood: bool) -> None:
         self.program = Program(space.text, semantics=semantics)
-        self.native = self.program._native(space.goal)
-        answers, self.probabilities, complete = self.program._prover(space.goal, None).enumerate(10_000)
+        self.native = self.program.native(space.goal)
+        answers, self.probabilities, complete = self.program.prover(space.goal, None).enumerate(10_000)
         assert complete
         self.keys = [tuple(choices) for _, _, choices in answers]
         self.models = [self._text(values) for values, _, _ in answers]
@@ -80,7 +80,7 @@ def matrices(name: str, semantics: Semantics, with_likelihood: bool) -> Matrices
 
 
 def refusal(space: Space, kernel: str, semantics: Semantics) -> str | None:
-    native = Program(space.text)._native(space.goal)
+    native = Program(space.text).native(space.goal)
     name = kernel.split("(")[0]
     return native.objection(getattr(_core.Kernel, name), getattr(_core.Semantics, semantics))
 
@@ -149,7 +149,7 @@ def test_subtree_is_refused_under_a_check_at_the_end(space: str) -> None:
 def assert_sampled(found: Matrices, exact: dict[str, float], n: int = 20_000) -> None:
     """Draws of the program have these probabilities, within five standard errors."""
     counts = Counter(
-        found._text(values) for values, _ in found.program._prover(found.space.goal, None).sample(n, 1, 10_000)
+        found._text(values) for values, _ in found.program.prover(found.space.goal, None).sample(n, 1, 10_000)
     )
     assert set(counts) <= set(exact)
     for model, probability in exact.items():

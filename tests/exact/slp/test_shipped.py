@@ -15,7 +15,7 @@ import pytest
 from baytree import InputError, datasets, slp
 from baytree.data.design import Design, make_design
 from baytree.slp.kernels import Semantics
-from baytree.slp.program import SHIPPED
+from baytree.slp.shipped import SHIPPED
 from exact.trees.native import read_space
 from reference.trees.constraints import Constraints, broken
 from reference.trees.edit_process import EditProcess, Shape, preorder

@@ -103,7 +103,7 @@ def test_labels_without_their_variables_are_refused() -> None:
 
 
 def test_labels_too_large_to_sum_are_refused_each_time() -> None:
-    prover = Program("1.0e308 : p(a). 1.0e308 : p(b).")._prover("p(X)", None)
+    prover = Program("1.0e308 : p(a). 1.0e308 : p(b).").prover("p(X)", None)
     for seed in range(3):
         with pytest.raises(InputError, match="too large"):
             prover.sample(1, seed, 10)
