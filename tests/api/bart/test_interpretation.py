@@ -34,8 +34,8 @@ def several() -> BARTPosterior:
 
 def test_shares_are_those_of_the_sums(posterior: BARTPosterior) -> None:
     use, both = posterior.variable_use(prob=0.5), posterior.interactions()
-    assert (use.mean == variable_use(posterior.mean, DESIGN.schema).mean).all()
-    assert (both.interval == interactions(posterior.mean, DESIGN.schema).interval).all()
+    assert (use.mean == variable_use(posterior.ensemble, DESIGN.schema).mean).all()
+    assert (both.interval == interactions(posterior.ensemble, DESIGN.schema).interval).all()
     assert use.mean.sum() == pytest.approx(1)
     assert use.prob == 0.5
 

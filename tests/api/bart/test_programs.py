@@ -80,7 +80,7 @@ def test_estimators_take_programs() -> None:
     program = GROWTREE & bt.MaxDepth(1)
     fit = bt.BARTClassifier(trees=5, prior=program, warmup=5, draws=5, chains=2, random_state=1)
     fit.set_params(knowledge=bt.Forbid("age")).fit(data.X, data.y)
-    trees = fit.posterior_.mean
+    trees = fit.posterior_.ensemble
     assert trees.leaves.max() == 2
     asked = {fit.posterior_.schema.names[feature] for feature in set(trees.forest.feature.tolist()) - {-1}}
     assert asked == {"number", "start"}
