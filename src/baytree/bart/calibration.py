@@ -119,7 +119,7 @@ def _linear_predictors(design: Design) -> np.ndarray:
     columns = [np.ones(design.rows)]
     for column, bins in zip(design.columns, design.bins, strict=True):
         if column.has_missing:
-            columns.append((bins == column.missing_code).astype(float))
+            columns.append((bins == column.missing_bin).astype(float))
         if column.kind == "categorical":
             columns += [(bins == level).astype(float) for level in range(1, column.observed)]
         elif len(column.cuts):

@@ -1,4 +1,4 @@
-"""Predictor columns as bins: cut points for numbers, levels for labels, one code for missing."""
+"""Predictor columns (covariates) as bins: cut points for numbers, levels for labels, one bin for missing."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError
-from .values import ColumnValues, Kind, column_values, label_of, warn_of_odd_cells
+from .values import ColumnValues, Kind, column_values, label_of, warn_of_odd_values
 
 MAX_LEVELS = 63
 OTHER = "(other)"
-# Codes are at most 16 bits wide.
+# Bins are at most 16 bits wide.
 MAX_BINS = 1 << 16
 BOOLEAN_LABELS = {label_of(value): float(value) for value in (False, True)}
 
@@ -30,16 +30,16 @@ class Column:
     kind : {"numeric", "boolean", "categorical"}
         What it holds.
     cuts : numpy.ndarray
-        Increasing ``float64`` cut points; the code of x is the number of cuts below x, so ``code <= c`` is
+        Increasing ``float64`` cut points; the bin of x is the number of cuts below x, so ``bin <= c`` is
         ``x <= cuts[c]``. Empty for a categorical column.
     levels : tuple of str
-        The labels by code; empty unless the column is categorical.
+        The labels by bin; empty unless the column is categorical.
     has_missing : bool
-        Whether training rows lack a value, so that the missing code takes part in rules.
+        Whether training rows lack a value, so that the bin of missing values takes part in rules.
     pooled : tuple of str
         The rare labels that share the level ``(other)``, which is then the last level.
     lowest : tuple of float
-        The smallest observed number of each code; empty if the column is categorical.
+        The smallest observed number of each bin; empty if the column is categorical.
     """
 
     name: str
@@ -61,8 +61,8 @@ class Column:
         return len(self.levels) if self.kind == "categorical" else len(self.cuts) + 1
 
     @property
-    def missing_code(self) -> int:
-        """The code behind all observed ones: missing, or a level never seen in training."""
+    def missing_bin(self) -> int:
+        """The bin behind all observed ones: missing, or a level never seen in training."""
         return self.observed
 
     @property
@@ -71,7 +71,7 @@ class Column:
         return self.observed + self.has_missing
 
     def encode(self, values: Any) -> np.ndarray:
-        """Bin values.
+        """Bin values of any library.
 
         Warns if the column is categorical and no value is among its levels.
 
@@ -85,18 +85,20 @@ class Column:
         numpy.ndarray
             ``uint32`` bins.
         """
-        cells = column_values(self.name, values)
+        return self.bins_of(column_values(self.name, values))
+
+    def bins_of(self, values: ColumnValues) -> np.ndarray:
+        """Bin values, as `encode` does."""
         if self.kind == "categorical":
-            return self._level_codes(cells)
-        numbers = self.numbers(cells)
+            return self._bins_of_labels(*values.distinct_labels)
+        numbers = self.numbers(values)
         bins = np.searchsorted(self.cuts, numbers, side="left").astype(np.uint32)
-        bins[np.isnan(numbers)] = self.missing_code
+        bins[np.isnan(numbers)] = self.missing_bin
         return bins
 
-    def numbers(self, values: Any) -> np.ndarray:
+    def numbers(self, values: ColumnValues) -> np.ndarray:
         """The values of a numeric or boolean column as ``float64``, NaN where missing; text is refused."""
-        cells = column_values(self.name, values)
-        return (self._from_text(cells) if cells.kind == "categorical" else cells).values
+        return self._from_text(values) if values.kind == "categorical" else values.values
 
     def cut_at(self, threshold: float) -> int:
         """The cut that divides the observed numbers as ``x <= threshold`` does.
@@ -111,45 +113,43 @@ class Column:
         int
             Its place among the cuts. Where bins hold several values, the last cut that sends no larger one left.
         """
-        code = bisect_right(self.lowest, threshold) - 1
-        if not 0 <= code < len(self.cuts):
+        cut = bisect_right(self.lowest, threshold) - 1
+        if not 0 <= cut < len(self.cuts):
             raise InputError(f"column {self.name!r}: threshold {threshold!r} leaves all its values on one side")
-        return code
+        return cut
 
-    def _from_text(self, cells: ColumnValues) -> ColumnValues:
+    def _from_text(self, values: ColumnValues) -> np.ndarray:
         """Booleans that are written as text; other text is refused."""
-        labels, positions = cells.distinct_labels()
+        labels, positions = values.distinct_labels
         foreign = {label for label in labels if self.kind != "boolean" or label.lower() not in BOOLEAN_LABELS}
         if foreign:
-            example = next(value for value in cells.values if value in foreign)
+            example = next(value for value in values.values if value in foreign)
             raise InputError(f"column {self.name!r} is {self.kind}, but holds text such as {example!r}; correct it")
         # Position -1, missing, picks the last entry.
-        return ColumnValues(
-            "boolean", np.array([*(BOOLEAN_LABELS[label.lower()] for label in labels), np.nan])[positions]
-        )
+        return np.array([*(BOOLEAN_LABELS[label.lower()] for label in labels), np.nan])[positions]
 
-    def _level_codes(self, cells: ColumnValues) -> np.ndarray:
-        code = {level: i for i, level in enumerate(self.levels)} | dict.fromkeys(self.pooled, len(self.levels) - 1)
-        labels, positions = cells.distinct_labels()
-        booleans = {level.lower(): i for level, i in reversed(code.items()) if level.lower() in BOOLEAN_LABELS}
+    def _bins_of_labels(self, labels: tuple[str, ...], positions: np.ndarray) -> np.ndarray:
+        """The bins of rows that hold the labels at these positions, −1 where missing."""
+        bins = {level: i for i, level in enumerate(self.levels)} | dict.fromkeys(self.pooled, len(self.levels) - 1)
+        booleans = {level.lower(): i for level, i in reversed(bins.items()) if level.lower() in BOOLEAN_LABELS}
 
-        def code_of(label: str) -> int:
+        def bin_of(label: str) -> int:
             # A number written another way ("3.0", "03") means the level "3" unless it is a level itself, and a boolean
             # the level that differs in case only.
-            for known, written in ((code, label), (code, _as_number(label)), (booleans, label.lower())):
+            for known, written in ((bins, label), (bins, _as_number(label)), (booleans, label.lower())):
                 if written in known:
                     return known[written]
-            return self.missing_code
+            return self.missing_bin
 
-        by_label = [code_of(label) for label in labels]
-        if labels and len(cells) > 1 and all(one == self.missing_code for one in by_label):
+        by_label = [bin_of(label) for label in labels]
+        if labels and len(positions) > 1 and all(one == self.missing_bin for one in by_label):
             warnings.warn(
                 f"column {self.name!r}: none of its values was seen in training, such as {labels[0]!r}; they are "
                 "treated as missing. Check that its levels are written as in the training table",
                 stacklevel=2,
             )
         # Position -1, missing, picks the last entry.
-        return np.take(np.array([*by_label, self.missing_code], dtype=np.uint32), positions)
+        return np.take(np.array([*by_label, self.missing_bin], dtype=np.uint32), positions)
 
     def to_dict(self) -> dict[str, Any]:
         """The column as JSON-safe values, exact to the last bit."""
@@ -177,18 +177,18 @@ class Column:
         )
 
 
-def learn_column(name: str, cells: ColumnValues, *, declared_categorical: bool, max_cuts: int | None) -> Column:
+def learn_column(name: str, values: ColumnValues, *, categorical: bool, max_cuts: int | None) -> Column:
     """Choose the cuts or levels of a predictor from its training rows.
 
     Parameters
     ----------
     name : str
         The column's name.
-    cells : ColumnValues
-        Its training rows.
-    declared_categorical : bool
-        Treat numbers as labels, and do not warn of text that is mostly numbers. A boolean column stays boolean: its
-        rules are the same either way.
+    values : ColumnValues
+        Those of its training rows.
+    categorical : bool
+        Treat numbers as labels, and do not warn of text that is mostly numbers, as for a column that its own library
+        calls categorical. A boolean column stays boolean: its rules are the same either way.
     max_cuts : int or None
         The most cuts of a numeric column; None for as many as its values and 16-bit bins allow. With 0, for models
         that take numbers as they are, a boolean column has none either.
@@ -197,19 +197,20 @@ def learn_column(name: str, cells: ColumnValues, *, declared_categorical: bool, 
     -------
     Column
     """
-    has_missing = bool(cells.missing.any())
-    no_cuts = np.empty(0)
-    if cells.kind == "categorical" or (declared_categorical and cells.kind == "numeric"):
-        if not declared_categorical:
-            warn_of_odd_cells(name, cells, "declare it categorical")
-        levels, pooled = _levels(name, cells)
+    missing, no_cuts = values.missing, np.empty(0)
+    has_missing = bool(missing.any())
+    categorical = categorical or values.declared_categorical
+    if values.kind == "categorical" or (categorical and values.kind == "numeric"):
+        if not categorical:
+            warn_of_odd_values(name, values, "declare it categorical")
+        levels, pooled = _levels(name, *values.distinct_labels)
         return Column(name, "categorical", no_cuts, levels, has_missing, pooled)
     if max_cuts == 0:
-        return Column(name, cells.kind, no_cuts, has_missing=has_missing)
-    if cells.kind == "boolean":
+        return Column(name, values.kind, no_cuts, has_missing=has_missing)
+    if values.kind == "boolean":
         return Column(name, "boolean", np.array([0.5]), has_missing=has_missing, lowest=(0.0, 1.0))
     most = MAX_BINS - 1 - has_missing
-    cuts, lowest = cut_points(cells.values[~cells.missing], min(most, max_cuts or most))
+    cuts, lowest = cut_points(values.values[~missing], min(most, max_cuts or most))
     return Column(name, "numeric", cuts, has_missing=has_missing, lowest=tuple(lowest.tolist()))
 
 
@@ -265,9 +266,8 @@ def _midpoints(lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
     return np.where(middle < upper, middle, lower)
 
 
-def _levels(name: str, cells: ColumnValues) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def _levels(name: str, labels: tuple[str, ...], positions: np.ndarray) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The levels of a categorical column, and the rare ones that were pooled."""
-    labels, positions = cells.distinct_labels()
     if len(labels) <= MAX_LEVELS:
         return labels, ()
     counts = np.bincount(positions[positions >= 0], minlength=len(labels))

@@ -64,8 +64,8 @@ class Schema:
         """
         rows, values = matched_columns(table, self.columns, self.named)
         bins = np.empty((rows, len(self.columns)), dtype=np.uint32)
-        for j, (column, cells) in enumerate(zip(self.columns, values, strict=True)):
-            bins[:, j] = column.encode(cells)
+        for j, (column, found) in enumerate(zip(self.columns, values, strict=True)):
+            bins[:, j] = column.bins_of(found)
         return bins
 
     def to_dict(self) -> dict[str, Any]:
@@ -139,7 +139,7 @@ class Design:
     def describe(self) -> str:
         """The table in words: rows, columns by kind, missing values and the response."""
         missing = [
-            int(np.count_nonzero(bins == column.missing_code)) if column.has_missing else 0
+            int(np.count_nonzero(bins == column.missing_bin)) if column.has_missing else 0
             for column, bins in zip(self.columns, self.bins, strict=True)
         ]
         return described(self.columns, missing, self.response, self.y, self.weight)
@@ -332,10 +332,10 @@ def make_design(
 
 def _design(training: Training, max_cuts: int | None) -> Design:
     columns, bins = [], []
-    for name, cells, declared in training.predictors():
-        column = learn_column(name, cells, declared_categorical=declared, max_cuts=max_cuts)
+    for name, values, categorical in training.predictors():
+        column = learn_column(name, values, categorical=categorical, max_cuts=max_cuts)
         columns.append(column)
-        bins.append(column.encode(cells).astype(np.uint8 if column.n_bins <= 256 else np.uint16))
+        bins.append(column.bins_of(values).astype(np.uint8 if column.n_bins <= 256 else np.uint16))
     schema = Schema(tuple(columns), training.response, training.named)
     return Design(schema, tuple(bins), training.y, training.weight, training.offset)
 

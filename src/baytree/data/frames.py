@@ -13,12 +13,11 @@ import numpy as np
 from ..errors import InputError, InputTypeError
 from ..validation import unknown_choice
 from .files import read_file, require_unique
-from .values import ColumnValues, column_values
 
 
 @dataclass(frozen=True)
 class Table:
-    """Named columns of one length, each converted only when it is asked for.
+    """Named columns of one length, each read only when it is asked for.
 
     Attributes
     ----------
@@ -43,10 +42,6 @@ class Table:
             return self.names.index(name)
         except ValueError:
             raise unknown_choice("column", name, self.names) from None
-
-    def cells(self, position: int) -> ColumnValues:
-        """The column at a position in canonical form."""
-        return column_values(self.names[position], self.raw(position))
 
 
 def table_of(source: Any, *, text: Collection[str] = ()) -> Table:
@@ -91,7 +86,7 @@ def _array_table(source: Any) -> Table:
     try:
         array = source if np.ma.isMaskedArray(source) else np.asarray(source)
         if array.dtype.kind == "U" and not isinstance(source, np.ndarray):
-            # NumPy makes text of every cell of a list that holds some; keep the numbers among them.
+            # NumPy makes text of every value of a list that holds some; keep the numbers among them.
             array = np.asarray(source, dtype=object)
     except ValueError as error:
         raise InputError(f"X cannot be made a table ({error}); every row needs the same number of columns") from error

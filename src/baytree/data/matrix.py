@@ -18,6 +18,7 @@ from .design import described, hashed
 from .interactions import interaction_name, pairs_of, require_width
 from .response import Response, Task
 from .training import Training, matched_columns, training_of_arrays, training_of_table
+from .values import ColumnValues
 
 UnitKind = Literal["numeric", "boolean", "categorical", "interaction"]
 
@@ -129,8 +130,8 @@ class LinearSchema:
         """
         rows, values = matched_columns(table, self.columns, self.named)
         matrix = np.empty((rows, self.width), order="F")
-        for unit, column, cells in zip(self.units, self.columns, values, strict=False):
-            matrix[:, unit.columns] = block = _block(column, cells)
+        for unit, column, found in zip(self.units, self.columns, values, strict=False):
+            matrix[:, unit.columns] = block = _block(column, found)
             unknown = 0 if column.has_missing else int(np.isnan(block).any(axis=1).sum())
             if unknown:
                 warnings.warn(
@@ -375,9 +376,9 @@ def weighted_mean(values: np.ndarray, weight: np.ndarray | None) -> float:
 def linear_design_of(training: Training, interactions: Any = None) -> LinearDesign:
     """The linear design of what a model learns from, whatever its response."""
     columns, blocks = [], []
-    for name, cells, declared in training.predictors():
-        columns.append(learn_column(name, cells, declared_categorical=declared, max_cuts=0))
-        blocks.append(_block(columns[-1], cells))
+    for name, values, categorical in training.predictors():
+        columns.append(learn_column(name, values, categorical=categorical, max_cuts=0))
+        blocks.append(_block(columns[-1], values))
     centres = tuple(weighted_mean(column, training.weight) for block in blocks for column in block.T)
     pairs = pairs_of(interactions, tuple(column.name for column in columns))
     schema = LinearSchema(tuple(columns), centres, pairs, training.response, training.named)
@@ -397,14 +398,14 @@ def _matrix_names(column: Column) -> list[str]:
     return names + [f"{column.name} missing"] * column.has_missing
 
 
-def _block(column: Column, values: Any) -> np.ndarray:
+def _block(column: Column, values: ColumnValues) -> np.ndarray:
     """A predictor's columns of the matrix, with NaN where its value is not known."""
     if column.kind == "categorical":
-        bins = column.encode(values)
-        indicated = [*range(1, column.observed), *[column.missing_code] * column.has_missing]
+        bins = column.bins_of(values)
+        indicated = [*range(1, column.observed), *[column.missing_bin] * column.has_missing]
         block = (bins[:, None] == indicated).astype(np.float64)
         if not column.has_missing:
-            block[bins == column.missing_code] = np.nan
+            block[bins == column.missing_bin] = np.nan
         return block
     numbers = column.numbers(values)
     return np.column_stack([numbers, np.isnan(numbers)]) if column.has_missing else numbers[:, None]

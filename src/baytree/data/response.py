@@ -1,10 +1,10 @@
-"""What is predicted, and the weight of each row: classes as codes or real numbers, checked."""
+"""What is predicted, and the weight of each row: classes as positions or real numbers, checked."""
 
 from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import narwhals as nw
 import numpy as np
@@ -12,10 +12,10 @@ import numpy as np
 from ..errors import InputError
 from ..text import counted
 from ..validation import unknown_choice
-from .values import ColumnValues, column_values, plain_array, warn_of_odd_cells
+from .values import ColumnValues, array_values, plain_array, warn_of_odd_values
 
 Task = Literal["auto", "classification", "regression"]
-TASKS = ("auto", "classification", "regression")
+TASKS = get_args(Task)
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,15 +61,15 @@ class Response:
         return cls(record["name"], record["kind"], labels)
 
 
-def learn_response(name: str, values: np.ndarray, task: str) -> tuple[Response, np.ndarray]:
+def learn_response(name: str, array: np.ndarray, task: str) -> tuple[Response, np.ndarray]:
     """Read the response of the training rows.
 
     Parameters
     ----------
     name : str
         The column's name.
-    values : numpy.ndarray
-        One value a row, of any type.
+    array : numpy.ndarray
+        One value a row, as `plain_array` gives them.
     task : {"auto", "classification", "regression"}
         Under ``"auto"`` numbers with other than two distinct values are regressed, all else classified.
 
@@ -81,17 +81,17 @@ def learn_response(name: str, values: np.ndarray, task: str) -> tuple[Response, 
     """
     if task not in TASKS:
         raise unknown_choice("task", task, TASKS)
-    cells = column_values(name, values)
-    missing = int(cells.missing.sum())
+    values = array_values(name, array)
+    missing = int(values.missing.sum())
     if missing:
         raise InputError(
             f"column {name!r}: {counted(missing, 'missing value')} (NaN) in the response; drop these rows first"
         )
     if task == "auto":
-        warn_of_odd_cells(name, cells, "set task='classification'")
-        classified = cells.kind != "numeric" or len(np.unique(cells.values)) == 2
+        warn_of_odd_values(name, values, "set task='classification'")
+        classified = values.kind != "numeric" or len(np.unique(values.values)) == 2
         task = "classification" if classified else "regression"
-    return _classes(name, values, cells) if task == "classification" else _numbers(name, cells)
+    return _classes(name, array, values) if task == "classification" else _numbers(name, values)
 
 
 def learn_weight(name: str, values: Any, rows: int) -> np.ndarray:
@@ -145,13 +145,14 @@ def _row_numbers(name: str, what: str, values: Any, rows: int) -> np.ndarray:
     array = plain_array(name, values)
     if array.shape != (rows,):
         raise InputError(f"{name!r} has shape {array.shape}, but there are {rows:,} rows; give one {what} for each row")
-    cells = column_values(name, array)
-    if cells.kind == "categorical":
-        raise InputError(f"{name!r} holds text such as {cells.values[0]!r}; {what}s must be numbers")
-    if cells.missing.any():
-        row = int(cells.missing.argmax())
-        raise InputError(f"{name!r}: {what} {cells.values[row]:g} at row index {row} is missing (NaN); correct it")
-    return np.asarray(cells.values, dtype=np.float64)
+    found = array_values(name, array)
+    if found.kind == "categorical":
+        raise InputError(f"{name!r} holds text such as {found.values[0]!r}; {what}s must be numbers")
+    missing = found.missing
+    if missing.any():
+        row = int(missing.argmax())
+        raise InputError(f"{name!r}: {what} {found.values[row]:g} at row index {row} is missing (NaN); correct it")
+    return found.values
 
 
 def response_vector(values: Any) -> Any:
@@ -191,28 +192,29 @@ def _matrix(values: Any) -> np.ndarray:
     return array
 
 
-def _numbers(name: str, cells: ColumnValues) -> tuple[Response, np.ndarray]:
-    if cells.kind == "categorical":
+def _numbers(name: str, values: ColumnValues) -> tuple[Response, np.ndarray]:
+    numbers = values.values
+    if values.kind == "categorical":
         raise InputError(
-            f"column {name!r}: the response of a regression must be numbers, not text such as {cells.values[0]!r}; "
+            f"column {name!r}: the response of a regression must be numbers, not text such as {numbers[0]!r}; "
             "convert it, or classify instead"
         )
-    if cells.values.min() == cells.values.max():
+    if numbers.min() == numbers.max():
         raise InputError(
-            f"column {name!r}: the response is {cells.values[0]:g} in every row; a regression needs values that differ"
+            f"column {name!r}: the response is {numbers[0]:g} in every row; a regression needs values that differ"
         )
-    return Response(name, "numeric"), cells.values
+    return Response(name, "numeric"), numbers
 
 
-def _classes(name: str, values: np.ndarray, cells: ColumnValues) -> tuple[Response, np.ndarray]:
-    if cells.kind == "categorical":
-        labels, positions = cells.distinct_labels()
-        if not all(isinstance(value, str) for value in values):
+def _classes(name: str, array: np.ndarray, values: ColumnValues) -> tuple[Response, np.ndarray]:
+    if values.kind == "categorical":
+        labels, positions = values.distinct_labels
+        if not all(isinstance(value, str) for value in array):
             raise InputError(f"column {name!r}: classes mix text and other types; make every label text, or a number")
-        classes = np.array(labels, dtype=object if values.dtype == object else str)
+        classes = np.array(labels, dtype=object if array.dtype == object else str)
     else:
-        plain = np.array(values.tolist()) if values.dtype == object else values
-        plain = cells.values if plain.dtype == object else plain
+        plain = np.array(array.tolist()) if array.dtype == object else array
+        plain = values.values if plain.dtype == object else plain
         _require_discrete(plain)
         classes, positions = np.unique(plain, return_inverse=True)
     if len(classes) < 2:

@@ -16,7 +16,7 @@ from .binning import Column
 from .files import require_unique
 from .frames import Table, table_of
 from .response import Response, Task, learn_offset, learn_response, learn_weight, response_vector
-from .values import ColumnValues, has_categorical_type, plain_array
+from .values import ColumnValues, column_values, has_categorical_type, plain_array
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,11 +58,10 @@ class Training:
         return self.table.named
 
     def predictors(self) -> Iterator[tuple[str, ColumnValues, bool]]:
-        """The name of each predictor, its cells, and whether it is declared categorical; converted one at a time."""
+        """The name of each predictor, its values, and whether it was said to be categorical; one at a time."""
         for position in self.positions:
             name = self.table.names[position]
-            declared = name in self.categorical or has_categorical_type(self.table.raw(position))
-            yield name, self.table.cells(position)[self.kept], declared
+            yield name, column_values(name, self.table.raw(position))[self.kept], name in self.categorical
 
 
 def training_of_table(
@@ -136,7 +135,7 @@ def training_of_arrays(
     )
 
 
-def matched_columns(table: Any, columns: Sequence[Column], named: bool) -> tuple[int, Iterator[Any]]:
+def matched_columns(table: Any, columns: Sequence[Column], named: bool) -> tuple[int, Iterator[ColumnValues]]:
     """The number of rows of a new table, and its columns in the order of the training columns.
 
     Parameters
@@ -152,11 +151,11 @@ def matched_columns(table: Any, columns: Sequence[Column], named: bool) -> tuple
     -------
     rows : int
     values : iterator
-        Each column as the table holds it.
+        Those of each column, converted one at a time.
     """
     source = table_of(table, text=[column.name for column in columns if column.kind == "categorical"])
     names = [column.name for column in columns]
-    return source.rows, map(source.raw, _positions(source, names, named))
+    return source.rows, map(column_values, names, map(source.raw, _positions(source, names, named)))
 
 
 def _positions(source: Table, names: Sequence[str], named: bool) -> Sequence[int]:

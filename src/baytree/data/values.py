@@ -7,8 +7,9 @@ import math
 import numbers
 import warnings
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
+from functools import cached_property
 from typing import Any, Literal
 
 import narwhals as nw
@@ -26,43 +27,46 @@ BOOLEANS = (bool, np.bool_)
 REALS = (numbers.Real, Decimal, np.bool_)
 # Past this a float's integer digits are noise, so it is written as a float.
 LARGEST_PLAIN_INTEGER = 1e15
-# Where at least this share of a text column is numbers, the other cells may be slips.
+# Where at least this share of a text column is numbers, the other values may be slips.
 MOSTLY_NUMBERS = 0.9
-ODD_CELLS_NAMED = 3
+ODD_VALUES_NAMED = 3
 
 
 @dataclass(frozen=True, eq=False)
 class ColumnValues:
-    """The cells of one column.
+    """The values of one column.
 
     Attributes
     ----------
     kind : {"numeric", "boolean", "categorical"}
-        What the cells are.
+        What the values are.
     values : numpy.ndarray
         ``float64`` with NaN for missing; of a categorical column, ``object`` holding str with None for missing.
     order : tuple of str
         The order of the labels where the source has one; else empty, and labels are sorted by name.
+    declared_categorical : bool
+        Whether the column's own library calls it categorical, be its labels text or numbers.
     """
 
     kind: Kind
     values: np.ndarray
     order: tuple[str, ...] = ()
+    declared_categorical: bool = False
 
     def __len__(self) -> int:
         return len(self.values)
 
     def __getitem__(self, rows: np.ndarray | slice) -> ColumnValues:
-        return ColumnValues(self.kind, self.values[rows], self.order)
+        return replace(self, values=self.values[rows])
 
     @property
     def missing(self) -> np.ndarray:
-        """Where the cells are missing."""
+        """Where a value is missing."""
         where: np.ndarray = self.values == np.array(None) if self.kind == "categorical" else np.isnan(self.values)
         return where
 
     def as_labels(self) -> ColumnValues:
-        """The same cells as labels; those of numbers keep the order of the numbers."""
+        """The same values as labels; those of numbers keep the order of the numbers."""
         if self.kind == "categorical":
             return self
         present = ~self.missing
@@ -72,10 +76,11 @@ class ColumnValues:
         order = tuple(label_of(value) for value in distinct.tolist())
         values = np.full(len(self), None, dtype=object)
         values[present] = np.array(order, dtype=object)[inverse]
-        return ColumnValues("categorical", values, order)
+        return ColumnValues("categorical", values, order, self.declared_categorical)
 
+    @cached_property
     def distinct_labels(self) -> tuple[tuple[str, ...], np.ndarray]:
-        """The distinct labels in order, and for each cell its label's position, -1 where missing."""
+        """The distinct labels in order, and of each value its label's position, -1 where missing."""
         labels = self.as_labels()
         present = set(labels.values) - {None}
         distinct = tuple(filter(present.__contains__, labels.order)) if labels.order else tuple(sorted(present))
@@ -84,7 +89,7 @@ class ColumnValues:
 
 
 def label_of(value: Any) -> str:
-    """A cell as a label: a whole number is written without a point, so 3 and 3.0 are one level."""
+    """A value as a label: a whole number is written without a point, so 3 and 3.0 are one level."""
     if isinstance(value, str):
         return str(value)
     if isinstance(value, BOOLEANS):
@@ -95,21 +100,21 @@ def label_of(value: Any) -> str:
     return str(value)
 
 
-def warn_of_odd_cells(name: str, cells: ColumnValues, remedy: str) -> None:
-    """Warn where a few cells that are no numbers make categories of a column that is otherwise numbers.
+def warn_of_odd_values(name: str, values: ColumnValues, remedy: str) -> None:
+    """Warn where a few values that are no numbers make categories of a column that is otherwise numbers.
 
     Parameters
     ----------
     name : str
         The column's name.
-    cells : ColumnValues
-        Its cells.
+    values : ColumnValues
+        Its values.
     remedy : str
         What to do if it is meant to be categorical.
     """
-    if cells.kind != "categorical":
+    if values.kind != "categorical":
         return
-    labels, positions = cells.distinct_labels()
+    labels, positions = values.distinct_labels
     counts = np.bincount(positions[positions >= 0], minlength=len(labels))
     odd = np.array([not _is_number(label) for label in labels], dtype=bool)
     total = int(counts.sum())
@@ -117,7 +122,7 @@ def warn_of_odd_cells(name: str, cells: ColumnValues, remedy: str) -> None:
     if not odd.any() or in_numbers < MOSTLY_NUMBERS * total:
         return
     named = [repr(labels[i]) for i in np.flatnonzero(odd)]
-    shown = ", ".join(named[:ODD_CELLS_NAMED]) + (", …" if len(named) > ODD_CELLS_NAMED else "")
+    shown = ", ".join(named[:ODD_VALUES_NAMED]) + (", …" if len(named) > ODD_VALUES_NAMED else "")
     warnings.warn(
         f"column {name!r}: {in_numbers:,} of {total:,} values are numbers, but not {shown}: it is treated as "
         f"categories; correct them or {remedy}",
@@ -135,23 +140,9 @@ def _is_number(label: str) -> bool:
 def plain_array(name: str, values: Any) -> np.ndarray:
     """A column of any library as a one-dimensional array of its natural type.
 
-    Missing cells are NaN, None or a library's own NA.
+    Missing values are NaN, None or a library's own NA.
     """
-    if isinstance(values, np.ma.MaskedArray):
-        return np.ma.filled(values.astype(object), None)
-    series = nw.from_native(values, series_only=True, pass_through=True)
-    if not isinstance(series, nw.Series):
-        return np.asarray(values)
-    if series.dtype.is_nested():
-        raise _nested(name, str(series.dtype))
-    if isinstance(series.dtype, (nw.Decimal, nw.Int128, nw.UInt128)):
-        series = series.cast(nw.Float64)
-    array = series.to_numpy()
-    if isinstance(series.dtype, CATEGORICAL_TYPES) and array.dtype == object:
-        # The dictionary of an Arrow column has no entry for null: its codes there mean nothing.
-        array = array.copy()
-        array[series.is_null().to_numpy()] = None
-    return array
+    return _array(name, nw.from_native(values, series_only=True, pass_through=True))
 
 
 def column_values(name: str, values: Any) -> ColumnValues:
@@ -161,7 +152,7 @@ def column_values(name: str, values: Any) -> ColumnValues:
     ----------
     name : str
         The column's name, for errors.
-    values : ColumnValues, series or one-dimensional array-like
+    values : series or one-dimensional array-like
         A column of any table library or an array.
 
     Returns
@@ -171,31 +162,26 @@ def column_values(name: str, values: Any) -> ColumnValues:
     Raises
     ------
     InputError
-        If numbers are infinite or complex, or cells are dates, bytes or nested.
+        If numbers are infinite or complex, or values are dates, bytes or nested.
     """
-    if isinstance(values, ColumnValues):
-        return values
-    cells = _plain_cells(name, plain_array(name, values))
-    dtype = _dtype(values)
-    if not isinstance(dtype, CATEGORICAL_TYPES):
-        return cells
-    cells = cells.as_labels()
-    if isinstance(dtype, nw.Enum):
-        return ColumnValues(cells.kind, cells.values, tuple(label_of(level) for level in dtype.categories))
-    return cells
+    series = nw.from_native(values, series_only=True, pass_through=True)
+    found = array_values(name, _array(name, series))
+    if not isinstance(series, nw.Series) or not isinstance(series.dtype, CATEGORICAL_TYPES):
+        return found
+    found = replace(found.as_labels(), declared_categorical=True)
+    if isinstance(series.dtype, nw.Enum):
+        return replace(found, order=tuple(label_of(level) for level in series.dtype.categories))
+    return found
 
 
 def has_categorical_type(values: Any) -> bool:
     """Whether a column's own library calls it categorical, be its labels text or numbers."""
-    return isinstance(_dtype(values), CATEGORICAL_TYPES)
-
-
-def _dtype(values: Any) -> Any:
     series = nw.from_native(values, series_only=True, pass_through=True)
-    return series.dtype if isinstance(series, nw.Series) else None
+    return isinstance(series, nw.Series) and isinstance(series.dtype, CATEGORICAL_TYPES)
 
 
-def _plain_cells(name: str, array: np.ndarray) -> ColumnValues:
+def array_values(name: str, array: np.ndarray) -> ColumnValues:
+    """The values of what `plain_array` gave, as `column_values` describes them."""
     if array.ndim != 1:
         raise InputError(f"column {name!r} has shape {array.shape}; a column must be one-dimensional")
     match array.dtype.kind:
@@ -204,7 +190,7 @@ def _plain_cells(name: str, array: np.ndarray) -> ColumnValues:
         case "i" | "u" | "f":
             return ColumnValues("numeric", _finite(name, array.astype(np.float64)))
         case "O" | "U" | "T":
-            return _object_cells(name, array.astype(object, copy=False))
+            return _object_values(name, array.astype(object, copy=False))
         case "c":
             raise _complex(name)
         case "M" | "m":
@@ -213,7 +199,25 @@ def _plain_cells(name: str, array: np.ndarray) -> ColumnValues:
             raise InputTypeError(f"column {name!r} has type {array.dtype}; convert it to numbers or text, or drop it")
 
 
-def _object_cells(name: str, array: np.ndarray) -> ColumnValues:
+def _array(name: str, values: Any) -> np.ndarray:
+    """The array of a narwhals series, or of whatever NumPy makes one of."""
+    if isinstance(values, np.ma.MaskedArray):
+        return np.ma.filled(values.astype(object), None)
+    if not isinstance(values, nw.Series):
+        return np.asarray(values)
+    if values.dtype.is_nested():
+        raise _nested(name, str(values.dtype))
+    if isinstance(values.dtype, (nw.Decimal, nw.Int128, nw.UInt128)):
+        values = values.cast(nw.Float64)
+    array: np.ndarray = values.to_numpy()
+    if isinstance(values.dtype, CATEGORICAL_TYPES) and array.dtype == object:
+        # The dictionary of an Arrow column has no entry for null: its codes there mean nothing.
+        array = array.copy()
+        array[values.is_null().to_numpy()] = None
+    return array
+
+
+def _object_values(name: str, array: np.ndarray) -> ColumnValues:
     missing = np.fromiter(map(_is_missing, array), bool, len(array))
     present = array[~missing]
     types = set(map(type, present))

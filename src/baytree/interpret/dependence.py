@@ -339,7 +339,7 @@ def _grid(schema: Schema, bins: np.ndarray, name: str, asked: int | Iterable[Any
         raise unknown_choice("column", name, schema.names)
     place = schema.names.index(name)
     column = schema.columns[place]
-    present = bins[:, place][bins[:, place] < column.missing_code].astype(np.int64)
+    present = bins[:, place][bins[:, place] < column.missing_bin].astype(np.int64)
     observed = np.empty(0) if column.kind != "numeric" else np.array(column.lowest)[present]
     if isinstance(asked, (int, np.integer)):
         return place, Grid(name, *_observed_values(column, present, int(asked)), observed)

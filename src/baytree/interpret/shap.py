@@ -175,6 +175,6 @@ def _levels(schema: Schema, bins: np.ndarray) -> np.ndarray:
     levels = np.full(bins.shape, np.nan)
     for place, column in enumerate(schema.columns):
         if column.kind != "categorical":
-            known = bins[:, place] < column.missing_code
+            known = bins[:, place] < column.missing_bin
             levels[known, place] = bins[known, place] / max(column.observed - 1, 1)
     return levels

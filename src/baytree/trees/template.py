@@ -247,11 +247,11 @@ def _fitted_levels(question: Question, column: Column) -> tuple[Question | None,
     bins = set(range(column.n_bins))
     left = {column.levels.index(level) for level in levels}
     if column.has_missing and question.missing == "left":
-        left.add(column.missing_code)
+        left.add(column.missing_bin)
     swapped = 0 not in left
     if swapped:
         left = bins - left
     if left == bins:
         return None, swapped
     named = tuple(level for code, level in enumerate(column.levels) if code in left)
-    return Question(column.name, None, named, "left" if column.missing_code in left else None), swapped
+    return Question(column.name, None, named, "left" if column.missing_bin in left else None), swapped

@@ -192,7 +192,7 @@ def _question(column: Column, rule: Rule) -> str:
     if column.kind == "categorical":
         left = [level for code, level in enumerate(column.levels) if rule.subset >> code & 1]
         right = [level for code, level in enumerate(column.levels) if not rule.subset >> code & 1]
-        missing = column.has_missing and bool(rule.subset >> column.missing_code & 1)
+        missing = column.has_missing and bool(rule.subset >> column.missing_bin & 1)
         if not right:
             return f"{column.name} is known"
         text = f"{column.name} is {left[0]}" if len(left) == 1 else f"{column.name} in {{{', '.join(left)}}}"
@@ -221,7 +221,7 @@ def _rule_to_dict(column: Column, rule: Rule) -> dict[str, Any]:
     side = {True: "left", False: "right"}
     if column.kind == "categorical":
         left = [level for code, level in enumerate(column.levels) if rule.subset >> code & 1]
-        missing = {"missing": side[bool(rule.subset >> column.missing_code & 1)]} if column.has_missing else {}
+        missing = {"missing": side[bool(rule.subset >> column.missing_bin & 1)]} if column.has_missing else {}
         return {"levels": left, **missing}
     if rule.cut >= len(column.cuts):
         return {"missing": "asked"}
@@ -239,7 +239,7 @@ def _rule_from_dict(feature: int, column: Column, node: Mapping[str, Any]) -> Ru
             raise unknown_choice(f"level of column {column.name!r}", unknown[0] if unknown else None, column.levels)
         subset = sum(1 << column.levels.index(level) for level in set(node["levels"]))
         if column.has_missing and missing == "left":
-            subset |= 1 << column.missing_code
+            subset |= 1 << column.missing_bin
         if not subset & 1:
             raise InputError(f"column {column.name!r}: level {column.levels[0]!r} goes left; swap the children")
         return Rule(feature, 0, subset, False)

@@ -103,11 +103,11 @@ class TestWidths:
         assert design.columns[0].n_bins == distinct
         assert design.bins[0].dtype == dtype
 
-    def test_the_missing_code_counts(self):
+    def test_the_missing_bin_counts(self):
         design = one_column([*range(256), None])
         assert design.columns[0].n_bins == 257
         assert design.bins[0].dtype == np.uint16
-        assert design.bins[0][-1] == design.columns[0].missing_code == 256
+        assert design.bins[0][-1] == design.columns[0].missing_bin == 256
 
     def test_every_cut_stops_at_sixteen_bits(self):
         values = np.arange(70_000.0)

@@ -87,7 +87,7 @@ def predictor(sums: Ensemble) -> Callable[[np.ndarray], np.ndarray]:
             if column.kind == "categorical":
                 left = bool(rule.subset >> code & 1)
             else:
-                left = rule.missing_left if code == column.missing_code else code <= rule.cut
+                left = rule.missing_left if code == column.missing_bin else code <= rule.cut
             node += 1
             if not left:
                 end, pending = node, 1
@@ -276,7 +276,7 @@ def test_grids_are_of_observed_values() -> None:
 
 def test_missing_values_can_be_asked_for() -> None:
     found = partial_dependence(PREDICT, SCHEMA, CODES, "dose", grid=[1.0, np.nan])
-    assert found.grid.bins.tolist() == [1, SCHEMA.columns[1].missing_code]
+    assert found.grid.bins.tolist() == [1, SCHEMA.columns[1].missing_bin]
     frame = FRAME.with_columns(sex=pl.when(pl.arange(ROWS) == 0).then(None).otherwise(pl.col("sex")))
     schema = bt.make_design(frame, DESIGN.y, task="regression").schema
     labels = partial_dependence(lambda bins: bins[None, :, 2] * 1.0, schema, schema.encode(frame), "sex")
@@ -371,7 +371,7 @@ def test_shap_values_are_averaged_over_draws() -> None:
     assert found.base == 3.0
     assert found.levels[:, 0].min() == 0 and found.levels[:, 0].max() == 1
     assert np.isnan(found.levels[:, 2]).all()
-    assert np.isnan(found.levels[CODES[:, 1] == SCHEMA.columns[1].missing_code, 1]).all()
+    assert np.isnan(found.levels[CODES[:, 1] == SCHEMA.columns[1].missing_bin, 1]).all()
     assert str(found).splitlines()[1].split()[0] == "age"
     assert json.loads(json.dumps(found.to_dict()))["base"] == 3.0
 
