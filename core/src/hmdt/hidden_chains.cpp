@@ -318,6 +318,18 @@ void for_each_sequence(const HiddenChains& chains, unsigned threads, const Work&
   in_rounds(chains.sequences(), threads, work, [] { return false; });
 }
 
+/// Calls work<Numbers>(its first row, the row behind its last) for each, with the numbers that are fine enough for it.
+template <class Work>
+void for_each_in_numbers(const HiddenChains& chains, unsigned threads, const Work& work) {
+  for_each_sequence(chains, threads, [&](std::size_t number) {
+    const std::size_t first = chains.begin[number], last = chains.begin[number + 1];
+    if (safe(chains, first, last))
+      work.template operator()<Scaled>(first, last);
+    else
+      work.template operator()<Logs>(first, last);
+  });
+}
+
 }  // namespace
 
 void HiddenChains::check() const {
@@ -364,12 +376,8 @@ Filtered filter(const HiddenChains& chains, unsigned threads) {
                     decisions = rows * chains.nodes * chains.branching;
   Filtered out{std::vector<double>(rows), std::vector<double>(outcomes), std::vector<double>(outcomes),
                std::vector<double>(decisions), std::vector<double>(decisions)};
-  for_each_sequence(chains, threads, [&](std::size_t number) {
-    const std::size_t first = chains.begin[number], last = chains.begin[number + 1];
-    if (safe(chains, first, last))
-      filter_sequence<Scaled>(chains, first, last, out);
-    else
-      filter_sequence<Logs>(chains, first, last, out);
+  for_each_in_numbers(chains, threads, [&]<class Numbers>(std::size_t first, std::size_t last) {
+    filter_sequence<Numbers>(chains, first, last, out);
   });
   return out;
 }
@@ -379,12 +387,8 @@ Smoothed smooth(const HiddenChains& chains, unsigned threads) {
   const std::size_t rows = chains.rows();
   Smoothed out{std::vector<double>(rows), std::vector<double>(rows * chains.outcomes),
                std::vector<double>(rows * chains.nodes * chains.branching * chains.branching)};
-  for_each_sequence(chains, threads, [&](std::size_t number) {
-    const std::size_t first = chains.begin[number], last = chains.begin[number + 1];
-    if (safe(chains, first, last))
-      smooth_sequence<Scaled>(chains, first, last, out);
-    else
-      smooth_sequence<Logs>(chains, first, last, out);
+  for_each_in_numbers(chains, threads, [&]<class Numbers>(std::size_t first, std::size_t last) {
+    smooth_sequence<Numbers>(chains, first, last, out);
   });
   return out;
 }
