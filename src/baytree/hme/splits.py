@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from ..cart.posterior import Posterior
 from ..errors import InputError
 from ..text import counted, listed
 from ..trees.tree import Tree
@@ -80,7 +79,7 @@ class Splits:
         if hasattr(given, "tree_") and hasattr(given.tree_, "children_left"):
             return cls(int(given.n_features_in_), tuple(tuple(level) for level in splits_of(given, depth)))
         given = getattr(given, "posterior_", given)
-        tree = given.best_tree() if isinstance(given, Posterior) else given
+        tree = given.best_tree() if hasattr(given, "best_tree") else given
         if not isinstance(tree, Tree):
             raise InputError(
                 f"init={given!r} is no decision tree; name a beginning, or give a decision tree of scikit-learn, "
