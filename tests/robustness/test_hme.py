@@ -19,6 +19,7 @@ MODELS = {
         bt.make_linear_design(X, np.digitize(X[:, 0], [-0.5, 0.5]), task="classification"),
     ),
     "one tree": (bt.HME(depth=1), bt.make_linear_design(X, X[:, 0] * X[:, 1])),
+    "row by row": (bt.HME(depth=1, method="online", epochs=1), bt.make_linear_design(X, X[:, 0] * X[:, 1])),
 }
 ARRAYS = ("gates", "coefficients", "log_likelihood", "log_prior")
 
@@ -41,7 +42,7 @@ def kind() -> str:
 def test_the_whole_file_is_read(model: Path, kind: str) -> None:
     posterior = bt.load(model)
     assert isinstance(posterior, bt.HMEPosterior)
-    assert (posterior.chains, posterior.draws) == ((1, 1) if kind == "one tree" else (2, 10))
+    assert (posterior.chains, posterior.draws) == ((1, 1) if kind in ("one tree", "row by row") else (2, 10))
 
 
 @pytest.mark.parametrize("name", [*ARRAYS, "variance"])
@@ -85,6 +86,17 @@ def test_hostile_arrays(model: Path, name: str, change: Callable[[np.ndarray], A
 def test_hostile_variances(model: Path, change: Callable[[np.ndarray], Any]) -> None:
     rewrite(model, "variance", change)
     with pytest.raises(bt.FileError):
+        bt.load(model)
+
+
+@pytest.mark.parametrize("kind", ["row by row"])
+@pytest.mark.parametrize("change", [lambda a: a[:, :-1], lambda a: np.full_like(a, np.nan)], ids=["narrow", "nan"])
+def test_hostile_recursions(model: Path, change: Callable[[np.ndarray], Any]) -> None:
+    rewrite(model, "recursion", change)
+    with pytest.raises(bt.FileError, match="what the recursions carry"):
+        bt.load(model)
+    edit(model, "DELETE FROM arrays WHERE name = 'recursion'")
+    with pytest.raises(bt.FileError, match="what the recursions carry"):
         bt.load(model)
 
 

@@ -193,12 +193,15 @@ class LinearDesign:
         ``float64`` values, of several outputs with a column for each; of classes their ``int32`` positions.
     weight : numpy.ndarray or None
         Positive ``float64`` weights of the rows; None when all are 1.
+    like : array, optional
+        Of PyTorch, CuPy or JAX: methods that can compute with arrays of its kind, precision and device do so.
     """
 
     schema: LinearSchema
     matrix: np.ndarray
     y: np.ndarray
     weight: np.ndarray | None = None
+    like: Any = None
 
     @property
     def rows(self) -> int:

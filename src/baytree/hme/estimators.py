@@ -8,20 +8,17 @@ import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ..diagnostics.predictions import training_rows
 from ..errors import InputError
 from ..estimators import Estimator
-from ..mcmc.settings import RunSettings
 from ..sampling.api import sample
-from ..validation import require_whole, seed_of, unknown_choice
-from .fitting import Fitted, fit, learn_rows
-from .model import BY_CHAINS, HME, RIDGE
-from .numeric import device, floating, is_foreign, local, namespace, to_kind_of
+from ..validation import seed_of, unknown_choice
+from .fitting import computes_with
+from .model import HME, RIDGE
+from .numeric import Array, device, floating, is_foreign, local, namespace, to_kind_of
 from .outputs import OF_CLASSES, OF_NUMBERS, design_of_outputs, indicators_of, numbers_of, with_classes
 from .pictured import Pictured
 from .posterior import HMEPosterior
 from .soft_tree import SoftTree
-from .without_chains import posterior_of
 
 _PARAMETERS = """
     Parameters
@@ -125,38 +122,33 @@ class _HME(Pictured, Estimator):
     def _learn_more(self, X: Any, y: Any, sample_weight: Any, classes: Any = None) -> Any:
         """Go on with the recursions, or begin them."""
         epochs = self.epochs if self.method == "online" else 1
-        before: Fitted | None = getattr(self, "_fitted", None)
-        if before is None or before.state is None:
+        before: HMEPosterior | None = getattr(self, "posterior_", None)
+        if before is None or before.model.method != "online":
             return self._fit(X, y, sample_weight, {"method": "online", "epochs": epochs}, local(classes))
         rows = self._rows(X, y, sample_weight)
         generator = np.random.default_rng(seed_of(self._seed()))
-        found = learn_rows(before, rows, int(epochs), float(self.decay), generator)
-        return self._keep(self.posterior_.with_tree(found, rows), found)
+        return self._keep(before.learn(rows, int(epochs), float(self.decay), generator))
 
     def _fit(self, X: Any, y: Any, sample_weight: Any, other: dict[str, Any], classes: Any = None) -> Any:
         """Fit with some parameters other than those of the estimator, and classes that later rows may have."""
         if self.expert not in self._experts:
             raise unknown_choice("expert", self.expert, self._experts)
         options = {name: getattr(self, name) for name in HME.__dataclass_fields__ if name != "calibration"}
-        model, table = HME(**options | other), local(X)
-        design = design_of_outputs(table, local(y), self._task, local(sample_weight), self.categorical_features)
+        model = HME(**options | other)
+        design = design_of_outputs(X, y, self._task, sample_weight, self.categorical_features)
         if classes is not None:
             design = with_classes(design, classes)
-        validate_data(self, table, skip_check_array=True)
+        validate_data(self, local(X), skip_check_array=True)
         self._around_mode = None
         self._learned = design if model.method == "em" else None
-        if model.method in BY_CHAINS:
-            tempering = {"temperatures": self.temperatures, "ladder": self.ladder}
-            return self._keep(sample(model, design, **self._run(), thin=self.thin, **tempering))
-        require_whole("draws", self.draws, 1)
-        model, seed = model.resolve(design), seed_of(self._seed())
-        found = fit(model, design, seed, like=X)
-        settings = RunSettings(1, 0, int(self.draws), 1, seed, design.rows, design.fingerprint())
-        return self._keep(posterior_of(model, design, settings, found, training_rows(design)), found)
+        tempering = {"temperatures": self.temperatures, "ladder": self.ladder}
+        posterior = sample(model, design, **self._run(), thin=self.thin, **tempering)
+        return self._keep(posterior, computes_with(model, design))
 
-    def _keep(self, posterior: HMEPosterior, found: Fitted | None = None) -> Any:
-        self.posterior_, self._fitted = posterior, found
-        self.tree_: SoftTree = posterior.tree() if found is None else found.tree
+    def _keep(self, posterior: HMEPosterior, like: Array | None = None) -> Any:
+        """Keep a posterior, and its tree on arrays like those that it was computed with."""
+        self.posterior_ = posterior
+        self.tree_: SoftTree = posterior.tree() if like is None else posterior.tree().to_kind_of(like)
         self.bound_, self.live_leaves_ = posterior.bound, posterior.live_leaves
         self.inputs_, self.outputs_ = posterior.inputs, posterior.outputs
         self.objective_, self.held_out_ = posterior.objective, posterior.held_out
@@ -386,9 +378,9 @@ class HMEClassifier(ClassifierMixin, _HME):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _keep(self, posterior: HMEPosterior, found: Fitted | None = None) -> Any:
+    def _keep(self, posterior: HMEPosterior, like: Array | None = None) -> Any:
         self.classes_: np.ndarray = np.asarray(posterior.schema.response.classes)
-        return super()._keep(posterior, found)
+        return super()._keep(posterior, like)
 
     def _outputs(self, y: Any) -> np.ndarray:
         return indicators_of(y, self.classes_)

@@ -15,7 +15,7 @@ from .factors import Prior
 from .initialisation import initial_trees
 from .inputs import Inputs
 from .model import HME, TrainingRows
-from .numeric import Array, floating, index, is_foreign, namespace, to_kind_of
+from .numeric import Array, index, namespace, to_kind_of
 from .soft_tree import SoftTree
 from .variational import MeanField
 
@@ -51,7 +51,7 @@ class Fitted:
     field: MeanField | None = None
 
 
-def fit(model: HME, design: LinearDesign, seed: int, like: Array = None) -> Fitted:
+def fit(model: HME, design: LinearDesign, seed: int) -> Fitted:
     """Fit a soft tree by the method of the model.
 
     Parameters
@@ -62,12 +62,10 @@ def fit(model: HME, design: LinearDesign, seed: int, like: Array = None) -> Fitt
         The data.
     seed : int
         Of random initial trees, of rows held out and of the order of rows.
-    like : array, optional
-        Of PyTorch, CuPy or JAX: methods `ON_ANY_ARRAYS` compute with arrays of its kind, precision and device.
     """
     rows = model.rows(design)
-    if is_foreign(like) and model.method in ON_ANY_ARRAYS:
-        inputs, outputs, weight = (to_kind_of(floating(like), each) for each in rows)
+    if (like := computes_with(model, design)) is not None:
+        inputs, outputs, weight = (to_kind_of(like, each) for each in rows)
         rows = inputs, outputs, weight
     return BY_METHOD[model.method](model, rows, model.inputs(design.schema), np.random.default_rng(seed))
 
@@ -145,6 +143,11 @@ BY_METHOD: dict[str, Callable[[HME, TrainingRows, Inputs, np.random.Generator], 
 
 # The methods that are written within the array API.
 ON_ANY_ARRAYS = ("em", "em2", "variational")
+
+
+def computes_with(model: HME, design: LinearDesign) -> Array | None:
+    """An array of the kind that a fit computes with; None of NumPy's."""
+    return design.like if model.method in ON_ANY_ARRAYS else None
 
 
 def _some(rows: TrainingRows, which: np.ndarray) -> TrainingRows:

@@ -8,6 +8,7 @@ References
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import prod
 
 import numpy as np
 
@@ -35,6 +36,27 @@ class OnlineState:
     scores: tuple[np.ndarray, ...]
     gate_spread: tuple[np.ndarray, ...]
     experts: ExpertState
+
+    @property
+    def arrays(self) -> list[np.ndarray]:
+        """All there is, array by array."""
+        of_experts = [array for array in vars(self.experts).values() if array is not None]
+        return [*self.scores, *self.gate_spread, *of_experts]
+
+    def packed(self) -> np.ndarray:
+        """The state as a row of numbers."""
+        return np.concatenate([array.ravel() for array in self.arrays])
+
+    @classmethod
+    def of(cls, numbers: np.ndarray, tree: SoftTree) -> OnlineState:
+        """The state of a tree that `packed` made flat."""
+        first = first_state(tree)
+        shapes = [array.shape for array in first.arrays]
+        parts = np.split(numbers, np.cumsum([prod(shape) for shape in shapes])[:-1])
+        arrays = [part.reshape(shape) for part, shape in zip(parts, shapes, strict=True)]
+        levels = len(tree.gates)
+        scores, spread, of_experts = arrays[:levels], arrays[levels : 2 * levels], arrays[2 * levels :]
+        return cls(tuple(scores), tuple(spread), ExpertState(*of_experts))
 
 
 def first_state(tree: SoftTree) -> OnlineState:

@@ -10,6 +10,7 @@ import numpy as np
 from ..data.matrix import LinearDesign, linear_design_of
 from ..data.training import training_of_arrays
 from ..errors import InputError
+from .numeric import floating, is_foreign, local, zeros_like_shape
 
 OF_NUMBERS = ("linear", "constant", "poisson", "gamma")
 OF_CLASSES = ("logistic", "multinomial")
@@ -73,7 +74,7 @@ def design_of_outputs(X: Any, y: Any, task: str, sample_weight: Any, categorical
     Parameters
     ----------
     X : frame or array-like of shape (rows, columns)
-        The predictors.
+        The predictors; of an array of PyTorch, CuPy or JAX the design remembers the kind.
     y : array-like of shape (rows,), or for numbers (rows, outputs)
         The response.
     task : {"classification", "regression"}
@@ -81,6 +82,8 @@ def design_of_outputs(X: Any, y: Any, task: str, sample_weight: Any, categorical
     sample_weight, categorical_features
         As `make_linear_design` takes them.
     """
+    like = zeros_like_shape(floating(X), 0) if is_foreign(X) else None
+    X, y, sample_weight = local(X), local(y), local(sample_weight)
     several = task == "regression" and getattr(y, "ndim", 1) == 2 and y.shape[1] > 1
     outputs = numbers_of(y) if several else None
     if outputs is not None:
@@ -98,10 +101,8 @@ def design_of_outputs(X: Any, y: Any, task: str, sample_weight: Any, categorical
         offset=None,
         categorical_features=categorical_features,
     )
-    design = linear_design_of(training)
-    if outputs is None:
-        return design
-    return LinearDesign(design.schema, design.matrix, outputs[training.kept], design.weight)
+    design = replace(linear_design_of(training), like=like)
+    return design if outputs is None else replace(design, y=outputs[training.kept])
 
 
 def numbers_of(y: Any) -> np.ndarray:

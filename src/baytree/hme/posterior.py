@@ -20,21 +20,22 @@ from ..storage import ModelReader
 from ..validation import require_whole
 from .em import penalty
 from .expert_words import ExpertWords, expert_words
-from .fitting import Fitted
+from .fitting import Fitted, learn_rows
 from .gate_directions import GateDirections, gate_directions
 from .inputs import Inputs
 from .layout import PARAMETERS
 from .model import BY_CHAINS, HME, TrainingRows
+from .online import OnlineState, first_state
 from .outputs import Outputs
 from .prediction import SoftPrediction
-from .recording import OF_MODE, WENT, centre_of, part_of, recorded
+from .recording import OF_MODE, RECURSION, WENT, centre_of, part_of, recorded
 from .sem import Problem, error_bars, to_mode
 from .soft_tree import SoftTree
 from .summary import HMESummary, summarise
 
 RUNGS = "rung_log_likelihood"
-ARRAYS = (*PARAMETERS, "log_likelihood", "log_prior", RUNGS)
-OPTIONAL = ("variance", RUNGS)
+ARRAYS = (*PARAMETERS, "log_likelihood", "log_prior", RUNGS, RECURSION)
+OPTIONAL = ("variance", RUNGS, RECURSION)
 # What the state of a chain says.
 STATE = {"rungs", "position", "warmed", "drawn", "toward"}
 
@@ -72,6 +73,8 @@ class HMEPosterior(BasePosterior):
         Where each chain stopped, so that it can go on; of methods without chains, how the fit went.
     monitored, recorded
         See `BasePosterior`.
+    recursion : numpy.ndarray, optional
+        Of a tree that learns row by row, what the recursions carry besides it, shape (1, 1, numbers).
     """
 
     model: HME
@@ -86,6 +89,7 @@ class HMEPosterior(BasePosterior):
     states: tuple[dict[str, Any], ...]
     monitored: Rows | None = None
     recorded: Diagnostics | None = None
+    recursion: np.ndarray | None = None
 
     def __repr__(self) -> str:
         size = f"{self.chains} chains × {self.draws:,} draws" if self.chains * self.draws > 1 else "one tree"
@@ -349,6 +353,7 @@ class HMEPosterior(BasePosterior):
             if values.shape != self.log_likelihood.shape or not np.isfinite(values).all():
                 raise InputError("the log-likelihoods or log priors of the draws are damaged")
         self._check_centre()
+        self._check_recursion()
         return self
 
     def _check_centre(self) -> None:
@@ -359,10 +364,32 @@ class HMEPosterior(BasePosterior):
         if not whole or self.live_leaves.shape != (self.model.leaves,) or not self.live_leaves.any():
             raise InputError("the tree that the draws are around is damaged")
 
-    def with_tree(self, found: Fitted, rows: TrainingRows) -> HMEPosterior:
-        """A posterior whose one tree has learned more rows."""
+    def _check_recursion(self) -> None:
+        """Of what the recursions carry besides the tree."""
+        if (self.recursion is None) != (self.model.method != "online"):
+            raise InputError("what the recursions carry is missing")
+        if self.recursion is not None:
+            shape = (1, 1, len(first_state(self.tree()).packed()))
+            if self.recursion.shape != shape or not np.isfinite(self.recursion).all():
+                raise InputError("what the recursions carry is damaged")
+
+    def learn(self, rows: TrainingRows, epochs: int, decay: float, generator: np.random.Generator) -> HMEPosterior:
+        """The posterior whose one tree has learned more rows by the recursions, which go on where they are.
+
+        Parameters
+        ----------
+        rows, epochs, decay, generator
+            As for `baytree.hme.fitting.learn_rows`.
+        """
+        found = learn_rows(self._recursion(), rows, epochs, decay, generator)
         part, state = recorded(self.model, found, rows)
         return self.from_parts(self.model, self.schema, self.settings, [[part]], [state])
+
+    def _recursion(self) -> Fitted:
+        """Where the recursions are."""
+        tree = self.tree()
+        assert self.recursion is not None
+        return Fitted(tree, (), epochs=self.epochs, state=OnlineState.of(self.recursion[0, 0], tree))
 
 
 class _Fits:

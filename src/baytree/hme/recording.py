@@ -13,8 +13,9 @@ from .fitting import Fitted
 from .model import HME, TrainingRows
 from .soft_tree import SoftTree
 
-# What is kept of how a fit went.
+# What is kept of how a fit went, and what recursions carry besides the tree.
 WENT = ("objective", "held_out", "epochs", "converged")
+RECURSION = "recursion"
 # The streams of draws from a mean field and around a mode, beside the seed.
 OF_FIELD, OF_MODE = 1, 2
 
@@ -23,6 +24,8 @@ def recorded(model: HME, found: Fitted, rows: TrainingRows) -> tuple[Part, dict[
     """What a method found, as a chain of one draw would have recorded it, and how it went."""
     tree = found.tree.to_numpy()
     part = part_of(model, [tree], [-penalty(tree, float(model.ridge))], rows)
+    if found.state is not None:
+        part[RECURSION] = found.state.packed()[None]
     return part, {name: getattr(found, name) for name in WENT}
 
 

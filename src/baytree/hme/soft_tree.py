@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from functools import reduce
 
@@ -9,7 +10,7 @@ import numpy as np
 
 from .experts import Experts
 from .logit import log_probabilities
-from .numeric import Array, log_sum_exp, namespace, normalised, to_numpy
+from .numeric import Array, log_sum_exp, namespace, normalised, to_kind_of, to_numpy
 
 
 @dataclass(frozen=True)
@@ -46,11 +47,18 @@ class SoftTree:
 
     def to_numpy(self) -> SoftTree:
         """The same tree on NumPy arrays."""
+        return self._on(to_numpy)
+
+    def to_kind_of(self, array: Array) -> SoftTree:
+        """The same tree on arrays of another one's kind, precision and device."""
+        return self._on(lambda values: to_kind_of(array, values))
+
+    def _on(self, convert: Callable[[Array], Array]) -> SoftTree:
         arrays = {field.name: getattr(self.experts, field.name) for field in fields(self.experts)}
         experts = replace(
-            self.experts, **{name: to_numpy(value) for name, value in arrays.items() if hasattr(value, "shape")}
+            self.experts, **{name: convert(value) for name, value in arrays.items() if hasattr(value, "shape")}
         )
-        return SoftTree(tuple(to_numpy(gates) for gates in self.gates), experts)
+        return SoftTree(tuple(convert(gates) for gates in self.gates), experts)
 
     def log_gates(self, X: Array) -> list[Array]:
         """log P(branch | x, node) level by level, each of shape (nodes, rows, branching)."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -220,6 +221,30 @@ def test_rows_that_come_later() -> None:
         model.partial_fit(X[begin : begin + 500], y[begin : begin + 500])
     new, truth = bent(1000, seed=1)
     assert np.sqrt(np.mean((model.predict(new) - truth) ** 2)) < 0.4
+
+
+@pytest.mark.parametrize("expert", ["linear", "poisson", "gamma"])
+def test_rows_that_come_after_a_file(expert: str, tmp_path: Path) -> None:
+    X, y = bent(300)
+    y = y.round() if expert == "poisson" else y
+    going_on = bt.HMERegressor(depth=2, expert=expert, random_state=0).partial_fit(X[:200], y[:200])
+    loaded = clone(going_on).partial_fit(X[:200], y[:200])
+    loaded.posterior_.save(tmp_path / "rows.baytree")
+    loaded.posterior_ = bt.load(tmp_path / "rows.baytree")
+    for model in (going_on, loaded):
+        model.partial_fit(X[200:], y[200:])
+    np.testing.assert_array_equal(loaded.predict(X), going_on.predict(X))
+
+
+@pytest.mark.parametrize("method", ["em", "em2", "online", "variational", "gibbs"])
+def test_an_estimator_samples_its_model(method: str) -> None:
+    X, y = bent(200)
+    options = {"method": method, "depth": 1, "epochs": 3}
+    run = {"warmup": 10, "draws": 5, "chains": 2}
+    estimator = bt.HMERegressor(**options, **run, random_state=4).fit(X, y)
+    posterior = bt.sample(bt.HME(**options), bt.make_linear_design(X, y), **run, seed=4, progress=False)
+    assert (estimator.posterior_.model, estimator.posterior_.settings) == (posterior.model, posterior.settings)
+    np.testing.assert_array_equal(estimator.posterior_.gates, posterior.gates)
 
 
 def test_classes_that_come_later() -> None:
