@@ -9,9 +9,9 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from . import data, fit, predict, prior, reproduce, show, slp
-from .errors import EXIT_CODES, WRONG_INPUT
+from .commands import data, fit, predict, prior, reproduce, show, slp
 from .output import Output
+from .session import EXIT_CODES, WRONG_INPUT
 
 __all__ = ["app", "main"]
 

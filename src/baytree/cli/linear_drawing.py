@@ -11,7 +11,7 @@ from ..subset.priors import ExpectedSize
 from ..subset.ranking import Coefficients, Inclusion, RankedModel, RankedModels
 from ..text import counted, percent
 from . import drawing
-from .subset import settings
+from .families.subset import settings
 
 # How many columns of the matrix are listed.
 MOST_COEFFICIENTS = 15

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ..errors import InputError
-from .data import require_file
+from .files import require_file
 from .knowledge import read_options
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ import typer
 
 from ..errors import FileError, InputError
 from ..text import listed
-from .families import family_of, settings_of
+from .choosing import family_of, settings_of
 from .knowledge import PARAMETERS
 from .options import fit_again, given, option
 

@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 
 import baytree as bt
 from baytree.cli import app
-from baytree.cli.subset import coefficients, model_prior, spelt
+from baytree.cli.families.subset import coefficients, model_prior, spelt
 from baytree.storage import partial_path
 
 NUMBERS = ["fit", "friedman.csv", "--target", "y", "--drop", "group", "--model", "subset"]

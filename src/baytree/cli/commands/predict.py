@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import numpy as np
 import typer
 
-from ..errors import InputError
-from .data import require_file, require_folder
-from .errors import session
+from ...errors import InputError
+from ..files import require_file, require_folder
+from ..session import session
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from ..posterior.base import BasePosterior as AnyPosterior
+    from ...posterior.base import BasePosterior as AnyPosterior
 
 SEPARATORS = {".csv": ",", ".tsv": "\t"}
 # Where a draw comes from.
@@ -60,9 +60,9 @@ def command(
     predictive there is one line for each row, chain and draw.
     """
     with session(json=as_json) as output:
-        from ..data.files import read_file
-        from ..posterior.registry import load
-        from ..text import counted
+        from ...data.files import read_file
+        from ...posterior.registry import load
+        from ...text import counted
 
         if not 0 < prob < 1:
             raise InputError(f"--prob {prob:g}: choose a probability between 0 and 1")
@@ -127,7 +127,7 @@ def predict_table(
 
 def _has_outputs(posterior: AnyPosterior) -> bool:
     """Whether each row has several responses."""
-    from ..hme.posterior import HMEPosterior
+    from ...hme.posterior import HMEPosterior
 
     return isinstance(posterior, HMEPosterior) and not posterior.model.calibrated.one_output
 
@@ -170,12 +170,12 @@ def _values(found: np.ndarray, classes: np.ndarray | None) -> dict[str, np.ndarr
 
 def _offset(posterior: AnyPosterior, table: pl.DataFrame, name: str) -> np.ndarray:
     """The numbers of a column, to be added to a sum of trees."""
-    from ..bart.posterior import BARTPosterior
-    from ..cart.posterior import Posterior
-    from ..data.frames import table_of
-    from ..data.response import learn_offset
-    from ..hme.posterior import HMEPosterior
-    from ..subset.posterior import SubsetPosterior
+    from ...bart.posterior import BARTPosterior
+    from ...cart.posterior import Posterior
+    from ...data.frames import table_of
+    from ...data.response import learn_offset
+    from ...hme.posterior import HMEPosterior
+    from ...subset.posterior import SubsetPosterior
 
     if not isinstance(posterior, BARTPosterior):
         kinds = {Posterior: "single tree", SubsetPosterior: "linear model", HMEPosterior: "mixture of experts"}

@@ -9,7 +9,7 @@ import typer
 
 from ..errors import InputError
 from ..text import listed
-from . import bart, hme, subset
+from .families import bart, hme, subset
 from .knowledge import PARAMETERS
 from .options import MODEL, SAMPLING, given, option, read_design, tree_prior
 from .values import weights_text

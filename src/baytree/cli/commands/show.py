@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ..errors import InputError
-from .errors import session
-from .options import given, option
+from ...errors import InputError
+from ..options import given, option
+from ..session import session
 
 if TYPE_CHECKING:
-    from ..bart.posterior import BARTPosterior
-    from ..cart.posterior import Posterior
-    from .output import Output
+    from ...bart.posterior import BARTPosterior
+    from ...cart.posterior import Posterior
+    from ..output import Output
 
 
 def command(
@@ -35,10 +35,10 @@ def command(
     tree.
     """
     with session(json=as_json) as output:
-        from ..bart.posterior import BARTPosterior
-        from ..hme.posterior import HMEPosterior
-        from ..posterior.registry import load
-        from ..subset.posterior import SubsetPosterior
+        from ...bart.posterior import BARTPosterior
+        from ...hme.posterior import HMEPosterior
+        from ...posterior.registry import load
+        from ...subset.posterior import SubsetPosterior
 
         posterior = load(model)
         if isinstance(posterior, SubsetPosterior):
@@ -48,7 +48,7 @@ def command(
             if as_json:
                 output.result(posterior.summary().to_dict() | {"top_models": posterior.top_models(models).to_dict()})
             else:
-                from . import linear_drawing
+                from .. import linear_drawing
 
                 output.say(*linear_drawing.draw(posterior, models))
         elif isinstance(posterior, HMEPosterior):
@@ -58,7 +58,7 @@ def command(
             if as_json:
                 output.result(posterior.summary().to_dict())
             else:
-                from . import soft_drawing
+                from .. import soft_drawing
 
                 output.say(*soft_drawing.draw(posterior))
         elif given(context, "models"):
@@ -110,13 +110,13 @@ def describe(posterior: Posterior, trees: int) -> dict[str, Any]:
 
 def has_edits(posterior: Posterior) -> bool:
     """Whether the prior began with a given tree."""
-    from ..priors.edit_tree import EditTree
+    from ...priors.edit_tree import EditTree
 
     return isinstance(posterior.model.prior, EditTree)
 
 
 def _draw(posterior: Posterior, trees: int, output: Output) -> None:
-    from . import drawing
+    from .. import drawing
 
     summary, best = posterior.summary(), posterior.best_tree()
     output.say(
@@ -143,7 +143,7 @@ def _draw(posterior: Posterior, trees: int, output: Output) -> None:
 
 
 def _draw_sums(posterior: BARTPosterior, place: tuple[int, int, int] | None, output: Output) -> None:
-    from . import drawing
+    from .. import drawing
 
     summary = posterior.summary()
     output.say(

@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ..errors import InputError
-from .data import require_folder
-from .errors import WRONG_INPUT, session
-from .options import JsonOption, SemanticsChoice
+from ...errors import InputError
+from ..files import require_folder
+from ..options import JsonOption, SemanticsChoice
+from ..session import WRONG_INPUT, session
 
 if TYPE_CHECKING:
     from rich.text import Text
 
-    from ..data.design import Design
-    from ..slp import Problem
+    from ...data.design import Design
+    from ...slp import Problem
 
 app = typer.Typer(help="Stochastic logic programs.", no_args_is_help=True, rich_markup_mode="rich")
 
@@ -36,8 +36,8 @@ def check(
     Warnings alone leave the exit code at 0; an error makes it 2.
     """
     with session(json=as_json) as output:
-        from ..slp import check as find_problems
-        from ..slp import find, read_text
+        from ...slp import check as find_problems
+        from ...slp import find, read_text
 
         problems = find_problems(read_text(find(file)), file=file, goal=goal)
         errors = sum(problem.severity == "error" for problem in problems)
@@ -74,8 +74,8 @@ def sample(
 ) -> None:
     """Draw models from a program."""
     with session(json=as_json) as output:
-        from ..slp import load
-        from ..slp.terms import to_json
+        from ...slp import load
+        from ...slp.terms import to_json
 
         _require_number("-n", n)
         _require_number("--seed", seed, least=0)
@@ -99,7 +99,7 @@ def proof(
 ) -> None:
     """Draw one proof and its choices, as a tree."""
     with session(json=as_json) as output:
-        from ..slp import load
+        from ...slp import load
 
         _require_number("--seed", seed, least=0)
         drawn = load(file, semantics.value).proof(goal, seed, _design(data, target))
@@ -123,9 +123,9 @@ def copy(
 ) -> None:
     """Copy a shipped program, to change what you know better."""
     with session(json=as_json) as output:
-        from ..errors import FileError
-        from ..slp import SHIPPED, read_text
-        from ..validation import unknown_choice
+        from ...errors import FileError
+        from ...slp import SHIPPED, read_text
+        from ...validation import unknown_choice
 
         known = sorted(path.name for path in SHIPPED.glob("*.slp"))
         if name not in known:
@@ -147,7 +147,7 @@ def explain(
 ) -> None:
     """Say which proposals are exact for a goal, which one a chain uses, and why."""
     with session(json=as_json) as output:
-        from ..slp import load
+        from ...slp import load
 
         text = load(file, semantics.value).explain(goal)
         output.say(text)
@@ -164,13 +164,13 @@ def _design(table: Path | None, target: str | None) -> Design | None:
         return None
     if table is None or target is None:
         raise InputError("--data and --target belong together: the table, and the column to leave out")
-    from ..data.design import read
+    from ...data.design import read
 
     return read(table, target)
 
 
 def _model_text(model: Any) -> str:
-    from ..slp import term_text
+    from ...slp import term_text
 
     if isinstance(model, dict):
         return ", ".join(f"{name} = {term_text(value)}" for name, value in model.items()) or "yes"

@@ -10,10 +10,22 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ..data.files import SEPARATORS
-from ..errors import FileError, InputError
-from . import options
-from .bart import (
+from ...data.files import SEPARATORS
+from ...errors import FileError, InputError
+from .. import options
+from ..choosing import (
+    BetaOption,
+    Family,
+    MethodChoice,
+    MethodOption,
+    ModelOption,
+    MovesOption,
+    NuOption,
+    build_model,
+    family_of,
+    read_data,
+)
+from ..families.bart import (
     BandwidthOption,
     KOption,
     QOption,
@@ -27,21 +39,7 @@ from .bart import (
     VarianceOption,
     VarianceTreesOption,
 )
-from .data import require_file, require_folder
-from .errors import session
-from .families import (
-    BetaOption,
-    Family,
-    MethodChoice,
-    MethodOption,
-    ModelOption,
-    MovesOption,
-    NuOption,
-    build_model,
-    family_of,
-    read_data,
-)
-from .hme import (
+from ..families.hme import (
     BranchingOption,
     DepthOption,
     EarlyStoppingOption,
@@ -53,7 +51,17 @@ from .hme import (
     InitsOption,
     RidgeOption,
 )
-from .knowledge import (
+from ..families.subset import (
+    AlwaysOption,
+    CoefficientsOption,
+    HeredityOption,
+    InteractionOption,
+    ModelPriorOption,
+    NoInterceptOption,
+    ScaleOption,
+)
+from ..files import require_file, require_folder
+from ..knowledge import (
     BoxOption,
     ColumnWeightOption,
     ForbidBelowOption,
@@ -66,7 +74,7 @@ from .knowledge import (
     OnlyOption,
     SparseOption,
 )
-from .options import (
+from ..options import (
     SAMPLING,
     RuleChoice,
     SemanticsChoice,
@@ -78,21 +86,13 @@ from .options import (
     require_seed,
     say_read,
 )
-from .resuming import require_no_unfinished, require_same, telling_how_to_resume, unfinished
-from .subset import (
-    AlwaysOption,
-    CoefficientsOption,
-    HeredityOption,
-    InteractionOption,
-    ModelPriorOption,
-    NoInterceptOption,
-    ScaleOption,
-)
+from ..resuming import require_no_unfinished, require_same, telling_how_to_resume, unfinished
+from ..session import session
 
 if TYPE_CHECKING:
-    from ..posterior.base import BasePosterior as AnyPosterior
-    from .drawing import AnySummary
-    from .output import Output
+    from ...posterior.base import BasePosterior as AnyPosterior
+    from ..drawing import AnySummary
+    from ..output import Output
 
 # Names of tables, which a model would make unreadable for other programs.
 TABLE_ENDINGS = (".csv", ".tsv", ".parquet", ".gz")
@@ -227,8 +227,8 @@ def command(
     --resume, to the same result.
     """
     with session(json=as_json, quiet=quiet) as output:
-        from ..mcmc.tempering import Tempering
-        from ..sampling import api as sampling
+        from ...mcmc.tempering import Tempering
+        from ...sampling import api as sampling
 
         # Whatever can be refused is refused before the table is read.
         path = out or _default_out(file)
@@ -286,7 +286,7 @@ def _default_out(file: Path) -> Path:
 
 def _require_place(path: Path) -> None:
     """Refuse to write over anything but a model, before any time is spent on sampling."""
-    from ..storage import open_model
+    from ...storage import open_model
 
     if path.is_dir():
         raise FileError(f"--out {path}: this is a folder; name a file in it")
@@ -304,11 +304,11 @@ def _require_place(path: Path) -> None:
 def _say_learned(context: typer.Context, posterior: AnyPosterior, path: Path, seconds: float, output: Output) -> None:
     from rich.text import Text
 
-    from ..hme.posterior import HMEPosterior
-    from ..hme.summary import HMESummary
-    from ..subset.posterior import SubsetPosterior
-    from ..subset.summary import SubsetSummary
-    from . import drawing, linear_drawing, soft_drawing
+    from ...hme.posterior import HMEPosterior
+    from ...hme.summary import HMESummary
+    from ...subset.posterior import SubsetPosterior
+    from ...subset.summary import SubsetSummary
+    from .. import drawing, linear_drawing, soft_drawing
 
     summary = posterior.summary()
     output.say(Text(f"{drawing.draws_line(summary)}; {seconds:.1f} s"), *drawing.tempered_lines(summary))

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ..errors import InputError
-from .options import MODEL, SAMPLING, given, option, tree_prior
-from .values import number_or_word, weights_text
+from ...errors import InputError
+from ..options import MODEL, SAMPLING, given, option, tree_prior
+from ..values import number_or_word, weights_text
 
 if TYPE_CHECKING:
-    from ..bart.model import BART
-    from ..data.design import Design
-    from .output import Output
+    from ...bart.model import BART
+    from ...data.design import Design
+    from ..output import Output
 
 
 class StartChoice(StrEnum):
@@ -86,7 +86,7 @@ BETA = 2.0
 
 def build(context: typer.Context, output: Output) -> BART:
     """The model that the options of a command describe."""
-    from ..bart.model import BART
+    from ...bart.model import BART
 
     asked = context.params
     if given(context, "variance_trees") and asked["variance"] != VarianceChoice.FOREST:

@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ..studies import STUDIES
-from .data import require_folder
-from .errors import session
+from ...studies import STUDIES
+from ..files import require_folder
+from ..session import session
 
 if TYPE_CHECKING:
     from rich.table import Table as RichTable
 
-    from ..studies import Outcome, Table
-    from .output import Output
+    from ...studies import Outcome, Table
+    from ..output import Output
 
 app = typer.Typer(help="Run published experiments again.", no_args_is_help=True, rich_markup_mode="rich")
 
@@ -33,8 +33,8 @@ def _add_command(name: str, about: str) -> None:
         as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
     ) -> None:
         with session(json=as_json) as output:
-            from .. import studies
-            from ..studies import figures
+            from ... import studies
+            from ...studies import figures
 
             if out is not None:
                 require_folder(out)
@@ -74,7 +74,7 @@ def _write(outcome: Outcome, file: Path) -> Path:
 def _draw(outcome: Outcome, written: list[Path], output: Output) -> None:
     from rich.text import Text
 
-    from . import drawing
+    from .. import drawing
 
     output.say(Text(outcome.setup), "")
     for table in outcome.tables:

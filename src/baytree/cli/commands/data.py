@@ -8,15 +8,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ..errors import FileError, InputError
-from .errors import session
+from ...errors import InputError
+from ..files import require_folder
+from ..session import session
 
 if TYPE_CHECKING:
     import polars as pl
     from rich.table import Table
 
-    from ..datasets import Dataset
-    from .output import Output
+    from ...datasets import Dataset
+    from ..output import Output
 
 FIRST_ROWS = 5
 SHOWN_COLUMNS = 8
@@ -29,7 +30,7 @@ def command(
 ) -> None:
     """List the bundled data sets, look at one, or write it as CSV."""
     with session(json=as_json) as output:
-        from .. import datasets
+        from ... import datasets
 
         if name is None:
             if out is not None:
@@ -41,23 +42,6 @@ def command(
             _describe(datasets.load(name), output)
         else:
             _write(datasets.load(name), out, output)
-
-
-def require_folder(path: Path) -> None:
-    """Refuse, before any work, a file to write in a folder that does not exist."""
-    if not path.parent.is_dir():
-        raise FileError(f"--out {path}: there is no folder {path.parent}; check the name, or make the folder first")
-
-
-def require_file(path: Path) -> None:
-    """Refuse a file that does not exist; where it looks like a bundled data set, say how to get that."""
-    from .. import datasets
-
-    if not path.exists() and path.stem in datasets.names():
-        name = path.stem
-        raise FileError(
-            f"{path}: no such file. To get the bundled data set of this name: baytree data {name} --out {name}.csv"
-        )
 
 
 def _table(dataset: Dataset) -> pl.DataFrame:
@@ -97,7 +81,7 @@ def _list(output: Output) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    from .. import datasets
+    from ... import datasets
 
     sets = [datasets.load(name) for name in datasets.names()]
     table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
@@ -120,7 +104,7 @@ def _describe(dataset: Dataset, output: Output) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    from . import drawing
+    from .. import drawing
 
     output.say(Text(dataset.title, style="bold"))
     facts = Table.grid(padding=(0, 2, 0, 0))
@@ -154,7 +138,7 @@ def _first_rows(dataset: Dataset) -> Table:
 def _write(dataset: Dataset, out: Path, output: Output) -> None:
     from rich.text import Text
 
-    from . import drawing
+    from .. import drawing
 
     if out.suffix != ".csv":
         raise InputError(f"--out {out}: the data are written as CSV; end the name in .csv")

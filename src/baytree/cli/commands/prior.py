@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from . import options
-from .errors import session
-from .knowledge import (
+from .. import options
+from ..knowledge import (
     BoxOption,
     ColumnWeightOption,
     ForbidBelowOption,
@@ -21,7 +20,7 @@ from .knowledge import (
     MonotoneOption,
     OnlyOption,
 )
-from .options import (
+from ..options import (
     SAMPLING,
     RuleChoice,
     SemanticsChoice,
@@ -34,10 +33,11 @@ from .options import (
     say_read,
     tree_prior,
 )
+from ..session import session
 
 if TYPE_CHECKING:
-    from ..trees.prior_samples import PriorDraws
-    from .output import Output
+    from ...trees.prior_samples import PriorDraws
+    from ..output import Output
 
 
 def command(
@@ -99,8 +99,8 @@ def command(
 def _say(context: typer.Context, drawn: PriorDraws, prior: dict[str, Any], trees: int, output: Output) -> None:
     from rich.text import Text
 
-    from ..text import counted, percent
-    from . import drawing
+    from ...text import counted, percent
+    from .. import drawing
 
     record = drawn.to_dict()
     output.say(

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ..errors import InputError
-from .options import MODEL, SAMPLING, given, option
-from .values import number_or_word
+from ...errors import InputError
+from ..options import MODEL, SAMPLING, given, option
+from ..values import number_or_word
 
 if TYPE_CHECKING:
-    from ..hme.model import HME
+    from ...hme.model import HME
 
 
 class ExpertChoice(StrEnum):
@@ -87,7 +87,7 @@ OF_CHAINS = ("chains", "warmup", "thin", "temperatures", "ladder", "until_conver
 
 def build(context: typer.Context) -> HME:
     """The model that the options of a command describe."""
-    from ..hme.model import BY_CHAINS, HME
+    from ...hme.model import BY_CHAINS, HME
 
     asked = context.params
     stated = {name: asked[name] for name in SETTINGS}

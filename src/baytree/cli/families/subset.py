@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ..errors import InputError
-from ..validation import unknown_choice
-from .data import require_file
-from .options import DATA, MODEL, TaskChoice
-from .values import number_or_word, weights_text
+from ...errors import InputError
+from ...validation import unknown_choice
+from ..files import require_file
+from ..options import DATA, MODEL, TaskChoice
+from ..values import number_or_word, weights_text
 
 if TYPE_CHECKING:
-    from ..data.matrix import LinearDesign
-    from ..subset.model import Subset
-    from ..subset.priors import ModelPrior, ParameterPrior, Prior
+    from ...data.matrix import LinearDesign
+    from ...subset.model import Subset
+    from ...subset.priors import ModelPrior, ParameterPrior, Prior
 
 
 class HeredityChoice(StrEnum):
@@ -76,7 +76,7 @@ SETTINGS = ("model_prior", "coefficients", "always", "heredity", "no_intercept",
 
 def build(context: typer.Context) -> Subset:
     """The model that the options of a command describe."""
-    from ..subset.model import Subset
+    from ...subset.model import Subset
 
     asked = context.params
     if asked["task"] == TaskChoice.CLASSIFICATION:
@@ -97,7 +97,7 @@ def build(context: typer.Context) -> Subset:
 
 def read_design(context: typer.Context, task: str) -> LinearDesign:
     """The table that the options of a command describe, as a matrix with a response of a kind."""
-    from ..data.matrix import read_linear
+    from ...data.matrix import read_linear
 
     asked = context.params
     require_file(Path(asked["file"]))
@@ -114,7 +114,7 @@ def read_design(context: typer.Context, task: str) -> LinearDesign:
 
 def settings(model: Subset) -> dict[str, Any]:
     """What a run that is resumed goes on with, by parameter of the command."""
-    from ..subset.priors import model_prior_of
+    from ...subset.priors import model_prior_of
 
     return {
         "model_prior": spelt(model_prior_of(model.model_prior)),
@@ -135,7 +135,7 @@ def settings(model: Subset) -> dict[str, Any]:
 
 def model_prior(text: str) -> ModelPrior:
     """The prior over models that a text such as ``beta-binomial=1,1`` names; a number is an expected size."""
-    from ..subset.priors import BetaBinomial, ExpectedSize, Independent, SizePrior
+    from ...subset.priors import BetaBinomial, ExpectedSize, Independent, SizePrior
 
     size = number_or_word(text)
     if not isinstance(size, str):
@@ -146,14 +146,14 @@ def model_prior(text: str) -> ModelPrior:
 
 def coefficients(text: str) -> ParameterPrior:
     """The prior of the coefficients that a text such as ``hyper-gn=3`` names."""
-    from ..subset.priors import GPrior, HyperG, HyperGN, Ridge
+    from ...subset.priors import GPrior, HyperG, HyperGN, Ridge
 
     choices = {"hyper-gn": HyperGN, "hyper-g": HyperG, "g": GPrior, "ridge": Ridge}
     return _prior("prior of coefficients", text, choices)
 
 
 def _prior(what: str, text: str, choices: Mapping[str, Any], *others: str) -> Any:
-    from ..subset.priors import SizePrior
+    from ...subset.priors import SizePrior
 
     name, equals, written = text.partition("=")
     if name not in choices:

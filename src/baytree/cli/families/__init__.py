@@ -1,0 +1,1 @@
+"""The families: one module each."""
