@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import _core
-from ..data.design import Design, require_design
+from ..data.design import Design, Schema, require_design
 from ..data.to_core import native_design
 from ..errors import InputError
 from ..knowledge import Monotone
@@ -21,6 +21,7 @@ from ..mcmc.tempering import NO_TEMPERING, Tempering
 from ..priors.grow_tree import GrowTree
 from ..slp import Program
 from ..slp.tree_prior import ensemble_kernel, ensemble_prior
+from ..text import counted
 from ..trees.forest import forest_from_lists, forest_to_lists
 from ..validation import is_number, require_whole, unknown_choice
 from .calibration import USUAL_K, Calibration, factor_prior
@@ -314,6 +315,18 @@ class BART(Model["BARTPosterior", _core.SumChain]):
                 "lower min_leaf"
             )
         return lines
+
+    def describe(self, schema: Schema) -> str:
+        """What is assumed of the sum of trees and of each tree, in sentences of a line each."""
+        each = " for each class" if len(self.centre) > 1 else ""
+        soft = f"; soft questions of mean bandwidth {self.bandwidth:g}" if self.split == "soft" else ""
+        spread = f"{'about ' if self.learns_leaf_sd else ''}{self.leaf_sd:.4g}"
+        factors = f"the product of {counted(self.variance_trees, 'tree')}, " if self.variance == "forest" else ""
+        noise = f"; noise by {factors}sigma = {self.sigma}, nu = {self.nu:g}, q = {self.q:g}"
+        return (
+            f"Model: the sum of {counted(self.trees, 'tree')}{each}{soft}; leaf values of standard deviation {spread} "
+            f"(k = {self.k}){noise if schema.response.classes is None else ''}\n{self.prior.describe()}"
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """The model as JSON-safe values; it must be resolved."""

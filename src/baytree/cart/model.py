@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import _core
-from ..data.design import Design, require_design
+from ..data.design import Design, Schema, require_design
 from ..data.to_core import native_design, vocabulary
 from ..errors import InputError
 from ..mcmc.contract import Model
@@ -174,6 +174,10 @@ class CART(Model["Posterior", "TreeChain | ProgramChain"]):
                 f"{design.rows} rows cannot be divided into leaves of {least}: every tree is one leaf; lower min_leaf"
             )
         return lines
+
+    def describe(self, schema: Schema) -> str:
+        """What is assumed, in a sentence."""
+        return self.prior.describe()
 
     def to_dict(self) -> dict[str, Any]:
         """The model as JSON-safe values; it must be resolved."""

@@ -14,6 +14,7 @@ from ..data.standardise import left_out
 from ..errors import InputError
 from ..mcmc.contract import Model
 from ..mcmc.tempering import NO_TEMPERING, Tempering
+from ..text import counted
 from ..validation import is_number, require_whole, unknown_choice
 from . import gibbs
 from .calibration import Calibration
@@ -260,6 +261,15 @@ class HME(Model["HMEPosterior", _core.HMEChain]):
         from .without_chains import fit_posterior
 
         return fit_posterior(self, design, settings, monitored)
+
+    def describe(self, schema: LinearSchema) -> str:
+        """What the tree is made of and what is assumed of it, in a sentence."""
+        has_noise = self.method in BY_CHAINS and schema.response.classes is None
+        noise = f"; noise nu = {self.nu:g}, scale = {self.scale}" if has_noise else ""
+        return (
+            f"Model: a soft tree of depth {self.depth} with {self.branching} branches, "
+            f"{counted(self.leaves, 'leaf', 'leaves')} with {self.expert} experts; ridge {self.ridge:g}{noise}"
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """The model as JSON-safe values; it must be resolved."""

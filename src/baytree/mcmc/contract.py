@@ -70,6 +70,10 @@ class Model(ABC, Generic[PosteriorType, ChainType]):
         """What a person should know before the chains run."""
         return ()
 
+    @abstractmethod
+    def describe(self, schema: Any) -> str:
+        """What is assumed of tables with a schema, in sentences of a line each; the model must be resolved."""
+
     # ---- chains ---------------------------------------------------------------------------------------------------
 
     @abstractmethod

@@ -173,6 +173,14 @@ class EditTree:
         self.knowledge.check(design.schema)
         return self.program(design.schema).sample(design, n, seed)
 
+    def describe(self) -> str:
+        """The prior in a sentence; its knowledge describes itself."""
+        kinds = ", ".join(f"{name} {getattr(self, name):g}" for name in KINDS)
+        return (
+            f"Prior: edits of a given tree of {counted(self.tree.n_leaves, 'leaf', 'leaves')}, {self.edits:g} on "
+            f"average ({kinds}); a leaf holds at least {counted(self.min_leaf, 'row')}"
+        )
+
     def to_dict(self) -> dict[str, Any]:
         """The prior as JSON-safe values."""
         numbers = {name: float(getattr(self, name)) for name in ("edits", *KINDS)}

@@ -11,6 +11,7 @@ from ..data.design import Design, Schema, require_design
 from ..data.to_core import native_design
 from ..errors import InputError
 from ..knowledge import Constraint, Knowledge
+from ..text import counted
 from ..trees.forest import Forest
 from ..trees.prior_samples import PriorDraws
 from ..validation import is_number, require_whole, seed_of, unknown_choice
@@ -101,6 +102,16 @@ class GrowTree:
         self.knowledge.check(design.schema)
         prior = self.native(design.schema)
         return PriorDraws(design.schema, Forest(**_core.grow_trees(native_design(design), prior, n, seed)), seed)
+
+    def describe(self) -> str:
+        """The prior in a sentence; its knowledge describes itself."""
+        power = "" if self.beta == 1 else f"^{self.beta:g}"
+        fall = f" / (1 + depth){power}" if self.beta else ""
+        chosen = {"variable": "a column, then a question about it,", "uniform": "one of all questions"}[self.rule]
+        return (
+            f"Prior: a node splits with probability {self.alpha:g}{fall}; {chosen} is chosen uniformly; a leaf holds "
+            f"at least {counted(self.min_leaf, 'row')}"
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """The prior as JSON-safe values."""

@@ -323,6 +323,10 @@ class Program:
             self._require_fitting(native, vocabulary(design.schema))
         return native
 
+    def describe(self) -> str:
+        """The program as a prior, in a sentence."""
+        return f"Prior: the program {self.file}; where a choice fails: {self.semantics}"
+
     def to_dict(self) -> dict[str, Any]:
         """The program as JSON-safe values."""
         limits = {"steps": self.limits.steps, "depth": self.limits.depth, "memory": self.limits.memory}

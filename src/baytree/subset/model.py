@@ -240,6 +240,20 @@ class Subset(Model["SubsetPosterior", _core.SubsetChain]):
 
         return enumerate_models(self, design, settings, monitored)
 
+    def describe(self, schema: LinearSchema) -> str:
+        """What is assumed of the models, in a sentence."""
+        assert isinstance(self.model_prior, ModelPrior)
+        more = [
+            *([] if self.fit_intercept else ["no intercept"]),
+            *([f"always {', '.join(map(str, self.always))}"] if self.always else []),
+            *([f"{self.heredity} heredity"] if self.heredity else []),
+        ]
+        scale = f", scale = {self.calibrated.scale:.4g}" if self.nu else ""
+        return (
+            f"Prior: models {self.model_prior.describe()}; coefficients {self.coefficients.describe()}; noise nu = "
+            f"{self.nu:g}{scale}{''.join(f'; {part}' for part in more)}"
+        )
+
     def to_dict(self) -> dict[str, Any]:
         """The model as JSON-safe values; it must be resolved."""
         assert isinstance(self.model_prior, ModelPrior)

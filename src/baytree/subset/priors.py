@@ -20,8 +20,14 @@ class Prior:
 
     def to_dict(self) -> dict[str, Any]:
         """The prior as JSON-safe values."""
-        values = {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
-        return {"kind": self.kind} | {name: _plain(value) for name, value in values.items()}
+        return {"kind": self.kind} | self._parameters()
+
+    def describe(self) -> str:
+        """The prior in a word with its parameters, as in ``beta-binomial=1,1``."""
+        return f"{self.kind.replace('_', '-')}={','.join(map(_written, self._parameters().values()))}"
+
+    def _parameters(self) -> dict[str, Any]:
+        return {field.name: _plain(getattr(self, field.name)) for field in fields(self)}  # type: ignore[arg-type]
 
 
 class ModelPrior(Prior):
@@ -208,6 +214,10 @@ class ExpectedSize(ModelPrior):
             )
         return Independent(self.k / len(names)).log_odds(names) if names else np.zeros(0)
 
+    def describe(self) -> str:
+        """The prior in words."""
+        return f"expected size {_written(float(self.k))}"
+
 
 class ParameterPrior(Prior):
     """A prior of the coefficients of a model, β_γ | σ² ~ N(0, σ² Σ_γ), for columns that are centred and scaled."""
@@ -374,6 +384,15 @@ def _plain(value: Any) -> Any:
     if isinstance(value, tuple):
         return list(value)
     return value if isinstance(value, str) else float(value)
+
+
+def _written(value: Any) -> str:
+    """A parameter to the last digit."""
+    if isinstance(value, list):
+        return ",".join(map(_written, value))
+    if isinstance(value, Mapping):
+        return " ".join(f"{name}:{_written(share)}" for name, share in value.items())
+    return str(value).removesuffix(".0")
 
 
 def _logit(share: float) -> float:
