@@ -13,7 +13,8 @@ from baytree.bart import prediction as sum_prediction
 from baytree.bart.prediction import SumPrediction, SumPredictor, largest_probabilities
 from baytree.data.design import Schema
 from baytree.trees.ensemble import Ensemble
-from exact.bart.random_sums import Column, RandomSums, random_sums, sums_by_walking
+from exact.bart.native import forest_of
+from reference.bart.random_sums import Column, RandomSums, random_sums, sums_by_walking
 
 CHAINS, DRAWS = 2, 12
 RESPONSES = ("number", "two classes", "four classes")
@@ -47,7 +48,7 @@ def random_prediction(response: str, draws: int = DRAWS, soft: bool = False) -> 
     outputs = 4 if response == "four classes" else 1
     sizes = [1, 2, 3, 4, 2, 3, 2, 2]
     drawn = random_sums(sizes, CHAINS * draws, generator, columns=columns_of(schema), outputs=outputs, soft=soft)
-    mean = Ensemble(drawn.forest, drawn.tree_index.reshape(CHAINS, draws, -1), drawn.values, drawn.bandwidths)
+    mean = Ensemble(forest_of(drawn), drawn.tree_index.reshape(CHAINS, draws, -1), drawn.values, drawn.bandwidths)
     centre = np.array([0.3, -0.2, 0.0, 0.1]) if outputs == 4 else 0.5
     prediction = SumPrediction(schema, SumPredictor.of(schema, mean, outputs), seed=7, centre=centre)
     if response == "number":
@@ -64,7 +65,7 @@ def with_variance(prediction: SumPrediction) -> SumPrediction:
     """The same with a forest for the variance."""
     columns = columns_of(prediction.schema)
     drawn = random_sums([2, 3, 2], CHAINS * DRAWS, np.random.default_rng(2), columns=columns)
-    variance = Ensemble(drawn.forest, drawn.tree_index.reshape(CHAINS, DRAWS, -1), drawn.values)
+    variance = Ensemble(forest_of(drawn), drawn.tree_index.reshape(CHAINS, DRAWS, -1), drawn.values)
     return replace(prediction, sigma=None, variance=SumPredictor.of(prediction.schema, variance))
 
 

@@ -1,11 +1,14 @@
 """Sums of trees by the core's wide loops against a walk of every row down every tree, to the bit."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 import baytree as bt
 from baytree import _core
-from exact.bart.random_sums import COLUMNS, Column, RandomSums, native, random_codes, random_sums, sums_by_walking
+from exact.bart.native import design_of, draws_of, forest_of, predictor_of
+from reference.bart.random_sums import COLUMNS, Column, random_codes, random_sums, sums_by_walking
 
 WIDTHS = list(_core.Simd)
 
@@ -17,9 +20,9 @@ def test_any_number_of_rows(rows: int, widest: _core.Simd) -> None:
     sums = random_sums([1, 2, 3, 2, 4, 8, 9], 4, generator)
     bins = random_codes(COLUMNS, rows, generator)
     expected = sums_by_walking(sums, bins)
-    predictor = sums.predictor(widest)
-    assert np.array_equal(predictor.sums(bins, sums.draws), expected.ravel())
-    assert np.array_equal(predictor.mean(bins, sums.draws), expected.mean(axis=0, dtype=np.float64).ravel())
+    predictor = predictor_of(sums, widest)
+    assert np.array_equal(predictor.sums(bins, draws_of(sums)), expected.ravel())
+    assert np.array_equal(predictor.mean(bins, draws_of(sums)), expected.mean(axis=0, dtype=np.float64).ravel())
 
 
 @pytest.mark.parametrize("widest", WIDTHS, ids=lambda simd: simd.name)
@@ -28,7 +31,7 @@ def test_trees_of_any_size(leaves: int, widest: _core.Simd) -> None:
     generator = np.random.default_rng(leaves)
     sums = random_sums([leaves] * 3, 3, generator)
     bins = random_codes(COLUMNS, 130, generator)
-    assert np.array_equal(sums.predictor(widest).sums(bins, sums.draws), sums_by_walking(sums, bins).ravel())
+    assert np.array_equal(predictor_of(sums, widest).sums(bins, draws_of(sums)), sums_by_walking(sums, bins).ravel())
 
 
 @pytest.mark.parametrize("column", COLUMNS, ids=str)
@@ -38,7 +41,7 @@ def test_each_kind_of_column_alone(column: Column) -> None:
     bins = random_codes([column], 300, generator)
     # Anything behind the missing code counts as missing too.
     bins[::7] += 1000 * (bins[::7] == column.observed).astype(np.uint32)
-    assert np.array_equal(sums.predictor().sums(bins, sums.draws), sums_by_walking(sums, bins).ravel())
+    assert np.array_equal(predictor_of(sums).sums(bins, draws_of(sums)), sums_by_walking(sums, bins).ravel())
 
 
 def test_several_outputs() -> None:
@@ -46,38 +49,38 @@ def test_several_outputs() -> None:
     sums = random_sums([2, 3, 1, 4, 2, 2], 7, generator, outputs=3)
     bins = random_codes(COLUMNS, 100, generator)
     expected = sums_by_walking(sums, bins)
-    assert np.array_equal(sums.predictor().sums(bins, sums.draws), expected.ravel())
-    assert np.allclose(sums.predictor().mean(bins, sums.draws), expected.mean(axis=0, dtype=np.float64).ravel())
+    assert np.array_equal(predictor_of(sums).sums(bins, draws_of(sums)), expected.ravel())
+    assert np.allclose(predictor_of(sums).mean(bins, draws_of(sums)), expected.mean(axis=0, dtype=np.float64).ravel())
 
 
 def test_more_trees_than_are_kept() -> None:
     generator = np.random.default_rng(6)
     sums = random_sums([2] * 1500, 3, generator)
     bins = random_codes(COLUMNS, 20, generator)
-    assert np.array_equal(sums.predictor().sums(bins, sums.draws), sums_by_walking(sums, bins).ravel())
+    assert np.array_equal(predictor_of(sums).sums(bins, draws_of(sums)), sums_by_walking(sums, bins).ravel())
 
 
 def test_rounding_is_that_of_the_order_of_the_trees() -> None:
     generator = np.random.default_rng(7)
     sums = random_sums([2, 3, 4, 20] * 10, 3, generator)
-    sums = RandomSums(sums.columns, sums.forest, sums.tree_index, generator.normal(size=sums.values.size).astype("f4"))
+    sums = replace(sums, values=generator.normal(size=sums.values.size).astype("f4"))
     bins = random_codes(COLUMNS, 100, generator)
     expected = sums_by_walking(sums, bins).ravel()
     for widest in WIDTHS:
-        assert np.array_equal(sums.predictor(widest).sums(bins, sums.draws), expected)
+        assert np.array_equal(predictor_of(sums, widest).sums(bins, draws_of(sums)), expected)
 
 
 def test_a_narrow_path_is_taken_when_asked_for() -> None:
     sums = random_sums([2], 1, np.random.default_rng(0))
-    assert sums.predictor(_core.Simd.plain).simd == _core.Simd.plain
-    assert sums.predictor(_core.Simd.avx2).simd != _core.Simd.avx512
+    assert predictor_of(sums, _core.Simd.plain).simd == _core.Simd.plain
+    assert predictor_of(sums, _core.Simd.avx2).simd != _core.Simd.avx512
 
 
 def test_unusable_arrays() -> None:
     generator = np.random.default_rng(8)
     sums = random_sums([2, 3], 2, generator)
     bins = random_codes(COLUMNS, 10, generator)
-    predictor = sums.predictor()
+    predictor = predictor_of(sums)
     index, values = sums.tree_index, sums.values
 
     def refused(message: str, tree_index: np.ndarray = index, values: np.ndarray = values, **others: object) -> None:
@@ -101,7 +104,7 @@ def test_unusable_arrays() -> None:
         predictor.mean(bins, _core.SumDraws(index[:0], values[:0]))
     assert predictor.sums(bins, _core.SumDraws(index[:0], values[:0])).size == 0
     with pytest.raises(TypeError):
-        predictor.sums(bins.astype(np.int64), sums.draws)
+        predictor.sums(bins.astype(np.int64), draws_of(sums))
     with pytest.raises(TypeError):
         _core.SumDraws(index.astype(np.int64), values)
 
@@ -121,7 +124,7 @@ def test_trees_that_are_too_large_or_broken() -> None:
     generator = np.random.default_rng(9)
     large = random_sums([256], 1, generator)
     with pytest.raises(bt.InputError, match="256 leaves; a tree of a sum has at most 255"):
-        large.predictor()
-    broken = random_sums([3], 1, generator).forest.arrays()
+        predictor_of(large)
+    broken = forest_of(random_sums([3], 1, generator)).arrays()
     with pytest.raises(bt.InputError, match="behind its last leaf"):
-        _core.SumPredictor(native(COLUMNS), {**broken, "feature": np.full_like(broken["feature"], -1)})
+        _core.SumPredictor(design_of(COLUMNS), {**broken, "feature": np.full_like(broken["feature"], -1)})

@@ -5,7 +5,8 @@ import dataclasses
 import numpy as np
 import pytest
 
-from exact.bart.random_sums import (
+from exact.bart.native import draws_of, forest_of, predictor_of
+from reference.bart.random_sums import (
     COLUMNS,
     Column,
     RandomSums,
@@ -14,13 +15,14 @@ from exact.bart.random_sums import (
     shapley_by_subsets,
     sums_by_walking,
 )
+from reference.trees.enumeration import Rule
 
 # A byte, two bytes, missing values, levels: columns enough that paths are long and some are never asked about.
 FIVE = (COLUMNS[0], COLUMNS[1], COLUMNS[3], COLUMNS[4], COLUMNS[6])
 
 
 def shapley(sums: RandomSums, bins: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    values, expected = sums.predictor().shapley(bins, sums.draws)
+    values, expected = predictor_of(sums).shapley(bins, draws_of(sums))
     shape = (len(sums.tree_index), sums.outputs)
     return values.reshape(*shape, len(bins), len(sums.columns)), expected.reshape(shape)
 
@@ -58,7 +60,7 @@ def test_they_add_up_to_the_prediction(leaves: int) -> None:
     bins = random_codes(columns, 300, generator)
     values, expected = shapley(sums, bins)
     assert np.allclose(values.sum(axis=-1) + expected[..., None], sums_by_walking(sums, bins), rtol=0, atol=1e-10)
-    never_asked = ~sums.forest.asks(60).any(axis=0)
+    never_asked = ~forest_of(sums).asks(60).any(axis=0)
     assert not values[..., never_asked].any()
 
 
@@ -67,14 +69,9 @@ def test_a_path_of_all_columns() -> None:
     generator = np.random.default_rng(2)
     columns = [Column(False, 2, False)] * 254
     sums = random_sums([255], 1, generator, columns=columns)
-    forest = dataclasses.replace(
-        sums.forest,
-        feature=np.array([*np.repeat(np.arange(254), 2), -1], dtype=np.int32),
-        cut=np.zeros(509, dtype=np.uint32),
-        rows=np.array([*np.column_stack([np.arange(509, 0, -2)[:-1], np.ones(254)]).ravel(), 1], dtype=np.uint32),
-    )
-    forest.feature[1::2] = -1
-    sums = dataclasses.replace(sums, forest=forest)
+    path = (*(node for feature in range(254) for node in (Rule(feature, 0, 0, False), None)), None)
+    rows = (*(number for above in range(509, 1, -2) for number in (above, 1)), 1)
+    sums = dataclasses.replace(sums, stored=[path], rows=[rows])
     bins = (generator.random((50, 254)) < 0.98).astype(np.uint32)
     values, expected = shapley(sums, bins)
     assert np.allclose(values.sum(axis=-1) + expected[..., None], sums_by_walking(sums, bins), rtol=0, atol=1e-10)
@@ -83,6 +80,6 @@ def test_a_path_of_all_columns() -> None:
 def test_nodes_without_training_rows() -> None:
     generator = np.random.default_rng(3)
     sums = random_sums([2], 1, generator, columns=FIVE)
-    empty = dataclasses.replace(sums, forest=dataclasses.replace(sums.forest, rows=np.zeros(3, dtype=np.uint32)))
+    empty = dataclasses.replace(sums, rows=[(0, 0, 0)])
     _, expected = shapley(empty, random_codes(FIVE, 1, generator))
     assert expected.item() == pytest.approx(float(sums.values.mean()))

@@ -12,8 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from baytree import _core
-from baytree.trees.forest import Forest, Rule, forest_from_lists, rules_of
+from reference.trees.enumeration import Rule, Tree
 
 
 class Column(NamedTuple):
@@ -38,14 +37,6 @@ COLUMNS = (
 )
 
 
-def native(columns: Sequence[Column]) -> _core.Design:
-    """The columns as the core takes them."""
-    design = _core.Design(0)
-    for column in columns:
-        design.add_column(None, *column)
-    return design
-
-
 def random_codes(columns: Sequence[Column], rows: int, generator: np.random.Generator) -> NDArray[np.uint32]:
     """Codes of all values, of missing ones too, also where training saw none."""
     bins = [generator.integers(0, column.observed + 1, rows) for column in columns]
@@ -67,44 +58,31 @@ def random_rule(columns: Sequence[Column], generator: np.random.Generator) -> Ru
     return Rule(feature, cut, 0, column.has_missing and not asks_missing and bool(generator.random() < 0.5))
 
 
-def random_tree(columns: Sequence[Column], leaves: int, generator: np.random.Generator) -> list[Rule | None]:
-    """A tree of so many leaves, in preorder."""
+def random_tree(columns: Sequence[Column], leaves: int, generator: np.random.Generator) -> Tree:
+    """A tree of so many leaves."""
     if leaves == 1:
-        return [None]
+        return (None,)
     left = int(generator.integers(1, leaves))
     rule = random_rule(columns, generator)
     children = [random_tree(columns, size, generator) for size in (left, leaves - left)]
-    return [rule, *children[0], *children[1]]
-
-
-def forest_of(trees: Sequence[Sequence[Rule | None]], generator: np.random.Generator) -> Forest:
-    """The trees as the core takes them, with random numbers of training rows."""
-    rules = [rule or Rule(-1, 0, 0, False) for tree in trees for rule in tree]
-    sizes = [len(tree) for tree in trees]
-    lists = {name: [int(getattr(rule, name)) for rule in rules] for name in Rule._fields}
-    rows = generator.integers(1, 100, len(rules)).tolist()
-    return forest_from_lists({**lists, "rows": rows, "begin": [0, *np.cumsum(sizes[:-1]).tolist()]})
+    return (rule, *children[0], *children[1])
 
 
 @dataclass(frozen=True)
 class RandomSums:
-    """Draws of sums of random trees, some of which stay from draw to draw."""
+    """Draws of sums of random trees, some of which stay from draw to draw.
+
+    `stored` holds each tree once, `rows` how many training rows each of its nodes had; `tree_index` says which trees a
+    draw is made of.
+    """
 
     columns: Sequence[Column]
-    forest: Forest
+    stored: Sequence[Tree]
+    rows: Sequence[Sequence[int]]
     tree_index: NDArray[np.int32]
     values: NDArray[np.float32]
     bandwidths: NDArray[np.float32] | None = None
     outputs: int = 1
-
-    @property
-    def draws(self) -> _core.SumDraws:
-        """The draws as the core takes them."""
-        return _core.SumDraws(self.tree_index, self.values, self.bandwidths, self.outputs)
-
-    def predictor(self, widest: _core.Simd = _core.Simd.avx512) -> _core.SumPredictor:
-        """The core's predictor."""
-        return _core.SumPredictor(native(self.columns), self.forest.arrays(), widest)
 
     def trees(self) -> Iterator[tuple[int, int, int, slice, slice]]:
         """Of every tree of every draw: draw, output, stored tree, and where its values and bandwidths lie."""
@@ -113,7 +91,7 @@ class RandomSums:
         for draw in range(draws):
             for place in range(trees):
                 tree = int(self.tree_index[draw, place])
-                leaves = int(self.forest.leaves[tree])
+                leaves = self.stored[tree].count(None)
                 values, bandwidths = slice(leaf, leaf + leaves), slice(split, split + leaves - 1)
                 yield draw, place * self.outputs // trees, tree, values, bandwidths
                 leaf, split = values.stop, bandwidths.stop
@@ -128,7 +106,7 @@ def random_sums(
     soft: bool = False,
 ) -> RandomSums:
     """Draws of trees of these sizes; each tree but the first draw's stays with probability two thirds."""
-    trees: list[list[Rule | None]] = []
+    trees: list[Tree] = []
     index = np.empty((draws, len(leaves)), dtype=np.int32)
     for draw in range(draws):
         for place, size in enumerate(leaves):
@@ -140,7 +118,8 @@ def random_sums(
     # On a grid, as the sampler's are, so that their sums are exact in single precision.
     values = generator.integers(-1000, 1000, draws * sum(leaves)).astype(np.float32) / 1024
     bandwidths = generator.exponential(0.1, draws * (sum(leaves) - len(leaves))).astype(np.float32) + 0.001
-    return RandomSums(columns, forest_of(trees, generator), index, values, bandwidths if soft else None, outputs)
+    rows = [generator.integers(1, 100, len(tree)).tolist() for tree in trees]
+    return RandomSums(columns, trees, rows, index, values, bandwidths if soft else None, outputs)
 
 
 def goes_right(column: Column, rule: Rule, code: int, left_rows: int, right_rows: int) -> bool:
@@ -161,16 +140,16 @@ def ends(rules: Sequence[Rule | None]) -> list[int]:
     return end
 
 
-def leaves_of(columns: Sequence[Column], forest: Forest, tree: int, bins: NDArray[np.uint32]) -> NDArray[np.int64]:
+def leaves_of(sums: RandomSums, tree: int, bins: NDArray[np.uint32]) -> NDArray[np.int64]:
     """The leaf of each row, found by walking."""
-    rules, rows = rules_of(forest, tree), forest.rows[forest.nodes(tree)]
+    rules, rows = sums.stored[tree], sums.rows[tree]
     end = ends(rules)
     leaf = np.empty(len(bins), dtype=np.int64)
     for i, row in enumerate(bins.tolist()):
         node = 0
         while (rule := rules[node]) is not None:
             left, right = node + 1, end[node + 1]
-            column = columns[rule.feature]
+            column = sums.columns[rule.feature]
             node = right if goes_right(column, rule, row[rule.feature], rows[left], rows[right]) else left
         leaf[i] = sum(rule is None for rule in rules[:node])
     return leaf
@@ -178,7 +157,7 @@ def leaves_of(columns: Sequence[Column], forest: Forest, tree: int, bins: NDArra
 
 def sums_by_walking(sums: RandomSums, bins: NDArray[np.uint32]) -> NDArray[np.float32]:
     """The sums of every draw and output, shape (draws, outputs, rows)."""
-    leaf = [leaves_of(sums.columns, sums.forest, tree, bins) for tree in range(len(sums.forest))]
+    leaf = [leaves_of(sums, tree, bins) for tree in range(len(sums.stored))]
     out = np.zeros((len(sums.tree_index), sums.outputs, len(bins)), dtype=np.float32)
     for draw, output, tree, values, _ in sums.trees():
         out[draw, output] += sums.values[values][leaf[tree]]
@@ -189,7 +168,7 @@ def right_shares(
     sums: RandomSums, tree: int, bins: Sequence[int], bandwidths: NDArray[np.float32] | None
 ) -> list[float]:
     """Which share of a row goes right at each node of a tree: by the rule, or by its gate given bandwidths."""
-    rules, rows = rules_of(sums.forest, tree), sums.forest.rows[sums.forest.nodes(tree)]
+    rules, rows = sums.stored[tree], sums.rows[tree]
     end = ends(rules)
     shares = []
     for node, rule in enumerate(rules):
@@ -211,7 +190,7 @@ def known_value(
     sums: RandomSums, tree: int, values: NDArray[np.float32], shares: Sequence[float], known: Container[int]
 ) -> float:
     """What one tree expects where only some columns are known; `shares` says which share of the row goes right."""
-    rules, rows = rules_of(sums.forest, tree), sums.forest.rows[sums.forest.nodes(tree)].astype(float)
+    rules, rows = sums.stored[tree], sums.rows[tree]
     end = ends(rules)
 
     def value(node: int) -> float:
