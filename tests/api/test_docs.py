@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import doctest
 import os
+import pydoc
 import re
 import subprocess
 import sys
@@ -27,7 +28,7 @@ from baytree.cli import app
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
-PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(DOCS.glob("*.md"))]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(DOCS.rglob("*.md"))]
 LINKED = [*ROOT.glob("*.md"), *DOCS.rglob("*.md"), *(ROOT / "examples").glob("*.md")]
 
 BLOCK = re.compile(
@@ -156,6 +157,11 @@ def test_links_lead_somewhere(page: Path) -> None:
 def test_every_public_name_is_documented() -> None:
     documented = set(re.findall(r"^::: baytree\.(?:[a-z_]+\.)*(\w+)$", (DOCS / "api.md").read_text(), re.MULTILINE))
     assert set(bt.__all__) <= documented
+
+
+def test_every_documented_name_exists() -> None:
+    names = re.findall(r"^::: baytree\.([\w.]+)$", (DOCS / "api.md").read_text(), re.MULTILINE)
+    assert [name for name in names if pydoc.locate(f"baytree.{name}") is None] == []
 
 
 def test_every_option_is_documented() -> None:
