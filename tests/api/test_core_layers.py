@@ -8,6 +8,7 @@ import pytest
 
 CORE = Path(__file__).parents[2] / "core"
 
+# --8<-- [start:layers] docs/design/index.md shows these lines
 # A folder may include what lies in those before it; folders of one line know nothing of each other.
 LAYERS = [
     {"testing"},
@@ -28,6 +29,7 @@ INSIDE = {
     "cart": ["leaf"],
     "bart": ["ensemble", "hard", "soft", "program", "predict"],
 }
+# --8<-- [end:layers]
 
 Edges = dict[str, set[str]]
 

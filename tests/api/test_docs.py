@@ -40,6 +40,9 @@ BLOCK = re.compile(
 SKIPPED = ("make", "pip", "git", "cd")
 LEFT_OUT = "…"
 FENCE = re.compile(r"^( *)```.*?^\1```$", re.MULTILINE | re.DOTALL)
+# A file that a page names; with a word in capitals, as in `cart/NAME.py`, it is one that somebody will add.
+FILE = re.compile(r"`([a-z_]\w*(?:/[a-z_]\w*)+\.(?:py|hpp|cpp|slp))`")
+FOLDERS = (ROOT, ROOT / "src" / "baytree", ROOT / "core" / "include" / "baytree")
 LINK = re.compile(r"\]\((?!https?:|mailto:)([^)#\s]+)(?:#[^)\s]*)?\)")
 
 
@@ -152,6 +155,12 @@ def test_examples_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 def test_links_lead_somewhere(page: Path) -> None:
     prose = FENCE.sub("", page.read_text(encoding="utf-8"))
     assert [link for link in LINK.findall(prose) if not (page.parent / link).exists()] == []
+
+
+@pytest.mark.parametrize("page", LINKED, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_files_that_are_named_exist(page: Path) -> None:
+    named = FILE.findall(page.read_text(encoding="utf-8"))
+    assert [file for file in named if not any((folder / file).is_file() for folder in FOLDERS)] == []
 
 
 def test_every_public_name_is_documented() -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "src" / "baytree"
 
+# --8<-- [start:layers] docs/design/index.md shows these lines
 LAYERS = """
 _core errors text ←
 validation ←
@@ -31,6 +32,7 @@ __init__ ←
 cli ←
 __main__
 """
+# --8<-- [end:layers]
 
 
 def module_of(path: Path) -> str:

@@ -22,7 +22,7 @@ FOREST_TYPES = {
 
 
 class Rule(NamedTuple):
-    """One question about one column; see docs/design.md.
+    """One question about one column; see docs/design/trees.md.
 
     Numeric: left if code ≤ cut, and missing values left if `missing_left`. Categorical: left if bit `code` of `subset`
     is set.

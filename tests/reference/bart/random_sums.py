@@ -123,7 +123,7 @@ def random_sums(
 
 
 def goes_right(column: Column, rule: Rule, code: int, left_rows: int, right_rows: int) -> bool:
-    """Which way one code goes at a split, as docs/design.md says."""
+    """Which way one code goes at a split, as docs/design/trees.md says."""
     if code >= column.observed:
         if not column.has_missing:
             return left_rows < right_rows

@@ -1,7 +1,7 @@
 """Every tree of a small space, with its log prior and log marginal likelihood, by brute force.
 
-This is the reference that the samplers are held against, so it shares no code with them: it follows
-``docs/design.md`` word by word, keeps the rows of a node as a set, and lists the trees one after the other.
+This is the reference that the samplers are held against, so it shares no code with them: it follows ``docs/cart.md``
+and ``docs/design/trees.md`` word by word, keeps the rows of a node as a set, and lists the trees one after the other.
 """
 
 from __future__ import annotations
