@@ -18,14 +18,8 @@ trees diagnostics ←
 slp ←
 priors ←
 posterior ←
-sampling estimators ←
-cart ←
-bart.calibration ←
-bart.model bart.prediction ←
-interpret ←
-bart ←
-subset ←
-hme ←
+sampling estimators interpret ←
+cart bart subset hme ←
 hmdt ←
 studies ←
 __init__ ←

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 import baytree as bt
-from baytree.subset.draws import PART_ARRAYS, RUNGS
+from baytree.posterior.base import RUNGS
+from baytree.subset.draws import PART_ARRAYS
 from baytree.subset.posterior import ENUMERATED, ENUMERATED_ARRAYS
 from robustness.damage import change_a_byte, edit, refused_at_random, rewrite, rewrite_model
 

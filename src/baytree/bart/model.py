@@ -15,7 +15,7 @@ from ..data.design import Design, Schema, require_design
 from ..data.to_core import native_design
 from ..errors import InputError
 from ..knowledge import Monotone
-from ..mcmc.contract import Model
+from ..mcmc.contract import Model, require_power
 from ..mcmc.mixtures import ProposalSpec, parse_weights
 from ..mcmc.tempering import NO_TEMPERING, Tempering
 from ..priors.grow_tree import GrowTree
@@ -118,6 +118,8 @@ class BART(Model["BARTPosterior", _core.SumChain]):
     power: float = 1.0
     calibration: Calibration | None = None
 
+    tempers = False
+
     def __post_init__(self) -> None:
         require_whole("trees", self.trees, 1)
         if not isinstance(self.prior, (GrowTree, Program)):
@@ -160,8 +162,7 @@ class BART(Model["BARTPosterior", _core.SumChain]):
         for name, usual in (("init", "root"), ("variance", "constant"), ("split", "hard")):
             if isinstance(self.prior, Program) and getattr(self, name) != usual:
                 raise InputError(f"{name}={getattr(self, name)!r} needs a GrowTree; with a program leave it out")
-        if not is_number(self.power) or not 0 <= self.power < math.inf:
-            raise InputError(f"power={self.power!r}: choose 0 or more; 1 is the posterior, 0 the prior")
+        require_power(self.power)
         self.shares()
 
     def shares(self) -> dict[str, float]:

@@ -144,9 +144,9 @@ def without_interactions(prior: GrowTree | Program, names: Sequence[str]) -> Gro
 
 def replicates(posterior: BARTPosterior, design: Design, number: int) -> np.ndarray:
     """Responses drawn from the posterior predictive distribution of the training rows, shape (number, rows)."""
-    prediction = posterior.some_draws(-(-number // posterior.chains))
+    prediction = posterior.prediction.some(-(-number // posterior.chains))
     bins = posterior.bins_of(design)
-    drawn, mean = (prediction.predict(bins, kind, offset=design.offset) for kind in ("predictive", "draws"))
+    drawn, mean = prediction.predict(bins, ("predictive", "draws"), offset=design.offset).values()
     if design.classes is not None:
         return drawn.reshape(-1, design.rows)[:number].astype(np.int32)
     if design.weight is not None:

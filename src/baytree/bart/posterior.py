@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -11,16 +11,15 @@ import numpy as np
 
 from ..data.design import Schema
 from ..diagnostics.convergence import Diagnostics
-from ..diagnostics.predictions import Rows, diagnose_series, spaced
+from ..diagnostics.predictions import Rows
 from ..errors import InputError
 from ..interpret.interpretation import Interpretable
 from ..mcmc.settings import RunSettings
-from ..posterior.base import Part, blocks_of
-from ..storage import ModelReader
+from ..posterior.base import Part, taken, taken_if_there
+from ..posterior.prediction import Kind, kinds_of
 from ..trees.ensemble import Ensemble
 from ..trees.forest import rules_of
 from ..trees.tree import Tree
-from ..validation import require_whole
 from .model import BART
 from .prediction import SumPrediction, SumPredictor
 from .summary import BARTSummary, summarise
@@ -81,6 +80,9 @@ class BARTPosterior(Interpretable):
     monitored: Rows | None = None
     recorded: Diagnostics | None = None
 
+    part_arrays = PART_ARRAYS
+    optional_arrays = OPTIONAL
+
     def __repr__(self) -> str:
         sums = len(self.model.centre)
         trees = f"{'' if sums == 1 else f'{sums} × '}{self.model.trees} trees"
@@ -88,26 +90,9 @@ class BARTPosterior(Interpretable):
         return f"<BARTPosterior: {size}, response {self.schema.response.name!r}>"
 
     @property
-    def chains(self) -> int:
-        """Number of chains."""
-        return self.ensemble.chains
-
-    @property
-    def draws(self) -> int:
-        """Number of draws of each chain."""
-        return self.ensemble.draws
-
-    @property
     def n_leaves(self) -> np.ndarray:
         """The number of leaves of all trees of each draw together, shape (chains, draws)."""
         return self.ensemble.leaves.sum(axis=2)
-
-    @property
-    def acceptance(self) -> dict[str, float]:
-        """Of each move, the share of its proposals that changed a tree."""
-        turns = np.sum([state["turns"] for state in self.states], axis=0)
-        accepted = np.sum([state["accepted"] for state in self.states], axis=0)
-        return dict(zip(self.model.shares(), (accepted / np.maximum(turns, 1)).tolist(), strict=True))
 
     def tree(self, chain: int, draw: int, tree: int) -> Tree:
         """One tree of one draw; what its leaves add to the sum is their value."""
@@ -124,12 +109,13 @@ class BARTPosterior(Interpretable):
     # ---- prediction -----------------------------------------------------------------------------------------------
 
     @cached_property
-    def _predictor(self) -> SumPrediction:
+    def prediction(self) -> SumPrediction:
+        """What the draws say about rows in bins."""
         mean = SumPredictor.of(self.schema, self.ensemble, len(self.model.centre))
         variance = None if self.variance_ensemble is None else SumPredictor.of(self.schema, self.variance_ensemble)
         return SumPrediction(self.schema, mean, self.settings.seed, np.array(self.model.centre), self.sigma, variance)
 
-    def predict(self, X: Any, kind: str = "mean", prob: float = 0.9, offset: Any = None) -> np.ndarray:
+    def predict(self, X: Any, kind: Kind = "mean", prob: float = 0.9, offset: Any = None) -> Any:
         """Predict new rows, averaging over the draws.
 
         Parameters
@@ -151,11 +137,11 @@ class BARTPosterior(Interpretable):
             zeros, for all kinds but ``"sigma"``.
         """
         self._require_offset(kind, offset, "offset")
-        return self._predictor.predict(self.schema.encode(X), kind, prob, offset)
+        return self.prediction.predict(self.schema.encode(X), kind, prob, offset)
 
     def stream(
-        self, tables: Iterable[Any], kind: str = "mean", prob: float = 0.9, offsets: Iterable[Any] | None = None
-    ) -> Iterator[np.ndarray]:
+        self, tables: Iterable[Any], kind: Kind = "mean", prob: float = 0.9, offsets: Iterable[Any] | None = None
+    ) -> Iterator[Any]:
         """Predict a table that comes in parts; together they give what `predict` gives of the whole, to the bit.
 
         So a table that does not fit into memory can be predicted, even by draws, and written as it comes.
@@ -170,31 +156,25 @@ class BARTPosterior(Interpretable):
             The offset of each part.
         """
         self._require_offset(kind, offsets, "offsets")
-        return self._predictor.stream(tables, kind, prob, offsets)
+        return self.prediction.stream(tables, kind, prob, offsets)
 
-    def _require_offset(self, kind: str, given: Any, name: str) -> None:
-        if given is None and self.settings.offset and kind != "sigma":
+    def _require_offset(self, kind: Kind, given: Any, name: str) -> None:
+        if given is None and self.settings.offset and kinds_of(kind) != ["sigma"]:
             raise InputError(
                 f"the model was fitted with an offset, so new rows need theirs: give {name}=, one number a row, 0 to "
                 "add nothing"
             )
 
-    def some_draws(self, draws: int | None) -> SumPrediction:
-        """Predictions from evenly spaced draws, so many of each chain; None for all."""
-        if draws is not None:
-            require_whole("draws", draws, 1)
-        if draws is None or draws >= self.draws:
-            return self._predictor
-        return self._predictor.take(spaced(np.arange(self.draws)[None], draws)[0])
-
-    def _diagnose(self, rows: Rows | None, draws: int | None) -> Diagnostics:
+    @property
+    def series(self) -> dict[str, np.ndarray]:
+        """The log-likelihood and the number of leaves of each draw; of numbers σ as well."""
         series = {"log-likelihood": self.log_likelihood, "leaves": self.n_leaves.astype(float)}
         if self.sigma is not None:
             series["sigma"] = self.sigma
         if self.variance_ensemble is not None:
             # The geometric mean over the training rows.
             series["sigma"] = np.exp(self.variance_ensemble.mean_over_rows / 2)
-        return diagnose_series(self, series, None if rows is None else _Fits(self, draws), rows, draws)
+        return series
 
     # ---- files ----------------------------------------------------------------------------------------------------
 
@@ -232,50 +212,36 @@ class BARTPosterior(Interpretable):
         recorded: Diagnostics | None = None,
     ) -> BARTPosterior:
         """Put together what the chains recorded, `parts[chain]` being its blocks in order; this empties them."""
-
-        def taken(name: str, *shape: int) -> np.ndarray | None:
-            if name not in parts[0][0]:
-                return None
-            return np.stack([np.concatenate([part.pop(name) for part in chain]).reshape(-1, *shape) for chain in parts])
-
         ensemble = Ensemble.from_parts(parts, model.trees * len(model.centre))
         forest = model.variance == "forest"
         variance = Ensemble.from_parts(parts, model.variance_trees, VARIANCE) if forest else None
-        log_likelihood, sigma, concentration = taken("log_likelihood"), taken("sigma"), taken("concentration")
-        assert log_likelihood is not None
-        log_weights = taken("log_weight", len(schema.columns))
         return cls(
             model=model,
             schema=schema,
             settings=settings,
             ensemble=ensemble,
-            log_likelihood=log_likelihood,
+            log_likelihood=taken(parts, "log_likelihood"),
             states=tuple(states),
-            sigma=sigma,
+            sigma=taken_if_there(parts, "sigma"),
             variance_ensemble=variance,
-            leaf_sd=taken("leaf_sd"),
-            log_weights=log_weights,
-            concentration=concentration,
+            leaf_sd=taken_if_there(parts, "leaf_sd"),
+            log_weights=taken_if_there(parts, "log_weight", len(schema.columns)),
+            concentration=taken_if_there(parts, "concentration"),
             monitored=monitored,
             recorded=recorded,
         )
 
-    @staticmethod
-    def read_parts(reader: ModelReader, chain: int, settings: RunSettings) -> list[Part]:
-        """The blocks of draws of one chain in a model file."""
-        return blocks_of(reader, chain, PART_ARRAYS, OPTIONAL)
-
-    def check(self) -> BARTPosterior:
-        """Raise InputError where the parts do not belong together; gives the posterior itself."""
+    def _check_draws(self) -> None:
+        """Raise InputError where draws and trees do not belong together, or to the model."""
         sums = self.ensemble
-        _ = self._predictor  # which looks at every tree
+        _ = self.prediction  # which looks at every tree
         for part in (sums, self.variance_ensemble):
             if part is not None:
                 part.check()
         shape = (self.chains, self.draws)
-        series = [one for one in (self.log_likelihood, self.sigma, self.leaf_sd, self.concentration) if one is not None]
-        if any(one.shape != shape for one in series) or not self.settings.chains == self.chains == len(self.states):
-            raise InputError("draws or states are missing")
+        series = [one for one in (self.sigma, self.leaf_sd, self.concentration) if one is not None]
+        if any(one.shape != shape for one in series) or sums.tree_index.shape[:2] != shape:
+            raise InputError("draws are missing")
         if self.variance_ensemble is not None and self.variance_ensemble.tree_index.shape[:2] != shape:
             raise InputError("draws of the variance are missing")
         constant = self.schema.response.classes is None and self.variance_ensemble is None
@@ -292,27 +258,8 @@ class BARTPosterior(Interpretable):
             raise InputError("learned column weights are missing")
         if self.log_weights is not None and self.log_weights.shape != (*shape, len(self.schema.columns)):
             raise InputError("learned column weights are missing")
-        for number, state in enumerate(self.states):
-            try:
-                whole = len(state["stored"]) == sums.trees and state["drawn"] == self.draws
-                factors = 0 if self.variance_ensemble is None else self.variance_ensemble.trees
-                whole = whole and len(state["variance_stored"]) == factors
-                whole = whole and len(state["turns"]) == len(state["accepted"]) == len(self.model.shares())
-            except (KeyError, TypeError) as error:
-                raise InputError(f"the state of chain {number} cannot be read ({error!r})") from error
-            if not whole:
-                raise InputError(f"the state of chain {number} does not fit its draws")
-        return self
 
-
-class _Fits:
-    """What evenly spaced draws predict, for the comparison of chains."""
-
-    def __init__(self, posterior: BARTPosterior, draws: int | None) -> None:
-        self._prediction = posterior.some_draws(draws)
-        self.chains, self.draws = posterior.chains, self._prediction.mean.sums.draws
-
-    def predictions(self, bins: np.ndarray) -> Iterator[np.ndarray]:
-        """Predictions in blocks of rows, shape (chains, draws, rows, width); of classes all but the last."""
-        fits = self._prediction.predict(bins, "draws")
-        yield fits[..., :-1] if fits.ndim == 4 else fits[..., None]
+    def _goes_on(self, number: int, state: Mapping[str, Any]) -> bool:
+        factors = 0 if self.variance_ensemble is None else self.variance_ensemble.trees
+        stored = [len(state[name]) for name in ("stored", "variance_stored")] == [self.ensemble.trees, factors]
+        return stored and super()._goes_on(number, state)

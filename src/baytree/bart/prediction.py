@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 
 from .. import _core
-from ..cart.prediction import BLOCK_NUMBERS, KINDS, NUMBER_KINDS, PREDICTION_KEY
 from ..data.design import Schema
 from ..data.response import learn_offset
 from ..data.to_core import native_columns
 from ..errors import InputError
+from ..interpret.interpretation import Explainable
+from ..posterior.prediction import KINDS, NUMBER_KINDS, Block, Kind, normals_by_row, row_blocks
 from ..trees.ensemble import Ensemble
-from ..validation import require_prob, unknown_choice
 
 # Of sums of trees with normal noise.
 SUM_KINDS = (*NUMBER_KINDS, "sigma")
@@ -80,7 +80,7 @@ class SumPredictor:
 
 
 @dataclass(frozen=True, eq=False)
-class SumPrediction:
+class SumPrediction(Explainable):
     """What draws of sums of trees say about new rows.
 
     A number is y = f(x) + ε with f the centre, the offset and the sum of the trees, and ε normal. Of two classes the
@@ -115,6 +115,25 @@ class SumPrediction:
         names = self.schema.response.classes
         return None if names is None else len(names)
 
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Numbers of chains and of draws of each."""
+        return self.mean.sums.chains, self.mean.sums.draws
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """The kinds of prediction that there are."""
+        return SUM_KINDS if self.classes is None else KINDS
+
+    @property
+    def averages(self) -> tuple[str, ...]:
+        """Those that keep no draw in memory."""
+        return ("mean",) if self.classes is None else ()
+
+    def numbers(self, keeps_draws: bool) -> int:
+        """How many numbers are in memory at once for a row, with or without those of every draw."""
+        return self.mean.draws * self.mean.outputs * NUMBERS_OF_A_SUM if keeps_draws else 1
+
     def take(self, draws: np.ndarray) -> SumPrediction:
         """From some of the draws of each chain."""
         return replace(
@@ -125,52 +144,31 @@ class SumPrediction:
         )
 
     def predict(
-        self, bins: np.ndarray, kind: str = "mean", prob: float = 0.9, offset: Any = None, first: int = 0
-    ) -> np.ndarray:
-        """Predict new rows, averaging over the draws.
+        self, rows: np.ndarray, kind: Kind = "mean", prob: float = 0.9, offset: Any = None, first: int = 0
+    ) -> Any:
+        """What `BARTPosterior.predict` promises, from bins.
 
         Parameters
         ----------
-        bins : numpy.ndarray of uint32, shape (rows, columns)
+        rows : numpy.ndarray of uint32, shape (rows, columns)
             The rows, encoded.
-        kind : {"mean", "interval", "draws", "predictive", "predictive_interval", "sigma"}
-            ``"mean"``: the posterior mean of E(y | x), shape (rows,); with classes their probabilities, (rows,
-            classes).
-            ``"interval"``: an equal-tailed credible interval of the same quantity, with a last axis of 2.
-            ``"draws"``: its draws, with leading axes (chains, draws).
-            ``"predictive"``: draws of a new y, shape (chains, draws, rows); with classes, positions in the classes.
-            ``"predictive_interval"``: of numbers, an equal-tailed interval of a new y.
-            ``"sigma"``: of numbers, the posterior mean of the noise's standard deviation σ(x), shape (rows,).
-        prob : float
-            The probability of an interval.
+        kind, prob
+            As in `BARTPosterior.predict`.
         offset : array-like of shape (rows,) or None
             What is added to f, of numbers or two classes.
         first : int
             The place of the first row in a longer table of which this is a part.
         """
-        kinds = SUM_KINDS if self.classes is None else KINDS
-        if kind not in kinds:
-            raise unknown_choice("kind of prediction", kind, kinds)
-        require_prob(prob)
-        added = self._offset(offset, len(bins))
-        if kind == "mean" and self.classes is None:
-            return self.mean.mean(bins)[0] + (self.centre + added)
-        if kind == "sigma":
-            take = self._sigmas
-        else:
-            take = self._new_responses if kind.startswith("predictive") else self._values
-        blocks = (take(bins[rows], added[rows], first + rows.start) for rows in self.row_blocks(len(bins)))
-        if kind in ("mean", "sigma"):
-            return np.concatenate([block.mean(axis=0) for block in blocks])
-        if kind.endswith("interval"):
-            tails = [(1 - prob) / 2, (1 + prob) / 2]
-            return np.concatenate([np.moveaxis(np.quantile(block, tails, axis=0), 0, -1) for block in blocks])
-        draws = np.concatenate(list(blocks), axis=1)
-        return draws.reshape(self.mean.sums.chains, self.mean.sums.draws, *draws.shape[1:])
+        added = self._offset(offset, len(rows))
+
+        def block(some: slice, kinds: Sequence[str]) -> SumBlock:
+            return SumBlock(self, rows[some], added[some], first + some.start, self.keeps_draws(kinds))
+
+        return self._predicted(len(rows), kind, prob, block)
 
     def stream(
-        self, tables: Iterable[Any], kind: str = "mean", prob: float = 0.9, offsets: Iterable[Any] | None = None
-    ) -> Iterator[np.ndarray]:
+        self, tables: Iterable[Any], kind: Kind = "mean", prob: float = 0.9, offsets: Iterable[Any] | None = None
+    ) -> Iterator[Any]:
         """Predict a table that comes in parts; together they give what `predict` gives of the whole.
 
         Parameters
@@ -211,11 +209,9 @@ class SumPrediction:
         sign = -1 if self.classes is not None and place == 0 else 1
         return sign * values[:, 0], sign * expected[:, 0]
 
-    def row_blocks(self, rows: int, width: int = NUMBERS_OF_A_SUM) -> Iterator[slice]:
-        """The rows in blocks of which `width` numbers for every sum fill bounded memory, at least one block."""
-        step = max(1, BLOCK_NUMBERS // max(self.mean.draws * self.mean.outputs * width, 1))
-        for begin in range(0, max(rows, 1), step):
-            yield slice(begin, min(begin + step, rows))
+    def explained_together(self, rows: int) -> Iterator[slice]:
+        """The rows in blocks whose Shapley values fill bounded memory."""
+        return row_blocks(rows, self.mean.draws * self.mean.outputs * len(self.schema.columns))
 
     def _offset(self, offset: Any, rows: int) -> np.ndarray:
         if offset is None:
@@ -224,72 +220,92 @@ class SumPrediction:
             raise InputError(f"offset: with {self.mean.outputs} classes there is no sum to add it to; leave it out")
         return learn_offset("offset", offset, rows)
 
-    def _fits(self, bins: np.ndarray, added: np.ndarray) -> np.ndarray:
-        """What f is, shape (all draws, outputs, rows)."""
-        centre = np.reshape(self.centre, (-1, 1))
-        return self.mean.each(bins) + (centre + added)
 
-    def _values(self, bins: np.ndarray, added: np.ndarray, first: int) -> np.ndarray:
-        """E(y | x) of each draw and row, or the class probabilities with a last axis of classes."""
-        fits = self._fits(bins, added)
-        if self.classes is None:
-            return fits[:, 0]
-        return two_class_probabilities(fits[:, 0]) if self.mean.outputs == 1 else largest_probabilities(fits)
-
-    def _new_responses(self, bins: np.ndarray, added: np.ndarray, first: int) -> np.ndarray:
-        """A new y for each draw and row."""
-        fits = self._fits(bins, added)
-        variables = fits + self._deviations(bins) * self._normals(first, len(bins))
-        if self.classes is None:
-            return variables[:, 0]
-        return (variables[:, 0] > 0).astype(np.int64) if self.mean.outputs == 1 else variables.argmax(axis=1)
-
-    def _sigmas(self, bins: np.ndarray, added: np.ndarray, first: int) -> np.ndarray:
-        """The standard deviation of the noise of each draw and row."""
-        deviations = np.asarray(self._deviations(bins))
-        return np.broadcast_to(deviations[:, 0], (self.mean.draws, len(bins)))
-
-    def _deviations(self, bins: np.ndarray) -> np.ndarray | float:
-        """The standard deviations of the variables, as they fit to the shape (all draws, outputs, rows)."""
-        if self.variance is not None:
-            return np.exp(0.5 * self.variance.each(bins).astype(np.float64))
-        return 1.0 if self.sigma is None else np.reshape(self.sigma, (-1, 1, 1))
-
-    def _normals(self, first: int, rows: int) -> np.ndarray:
-        """Standard normal numbers, shape (all draws, outputs, rows)."""
-        numbers = normals_by_row(self.seed, first, rows, self.mean.draws * self.mean.outputs)
-        return np.moveaxis(numbers.reshape(rows, self.mean.draws, self.mean.outputs), 0, -1)
-
-
-def normals_by_row(seed: int, first: int, rows: int, each: int) -> np.ndarray:
-    """Standard normal numbers, so many for each row, the same for a row whatever the blocks.
-
-    Every row has a stretch of the generator's counter to itself, and every number takes one uniform one.
+class SumBlock(Block):
+    """What every sum of trees says of a block of rows.
 
     Parameters
     ----------
-    seed : int
-        The seed.
-    first, rows : int
-        The first row's number, and how many rows there are.
-    each : int
-        How many numbers a row gets.
-
-    Returns
-    -------
-    numpy.ndarray
-        Shape (rows, each).
+    prediction : SumPrediction
+        The draws.
+    bins, added : numpy.ndarray
+        The rows, and what is added to f of each.
+    first : int
+        The place of the first of them.
+    keeps_draws : bool
+        Whether any kind needs every draw; else a mean is the core's, which keeps none.
     """
-    from scipy.special import ndtri
 
-    # A step of the counter gives four numbers.
-    steps = -(-each // 4)
-    key = np.array([seed, PREDICTION_KEY], dtype=np.uint64)
-    bits = np.random.Philox(key=key, counter=first * steps).random_raw(rows * steps * 4).reshape(rows, steps * 4)
-    # 52 bits and a half of the last: inside (0, 1), and exact.
-    uniform = ((bits[:, :each] >> 12) + 0.5) * 2.0**-52
-    numbers: np.ndarray = ndtri(uniform)
-    return numbers
+    def __init__(
+        self, prediction: SumPrediction, bins: np.ndarray, added: np.ndarray, first: int, keeps_draws: bool
+    ) -> None:
+        self._prediction, self._bins, self._added, self._first = prediction, bins, added, first
+        self._keeps_draws = keeps_draws
+
+    @cached_property
+    def _sums(self) -> np.ndarray:
+        return self._prediction.mean.each(self._bins)
+
+    @cached_property
+    def fits(self) -> np.ndarray:
+        """What f is, shape (all draws, outputs, rows)."""
+        centre = np.reshape(self._prediction.centre, (-1, 1))
+        return self._sums + (centre + self._added)
+
+    @cached_property
+    def draws(self) -> np.ndarray:
+        """E(y | x) of each draw and row, or the class probabilities with a last axis of classes."""
+        if self._prediction.classes is None:
+            return self.fits[:, 0]
+        return two_class_probabilities(self.fits[:, 0]) if self._one_sum else largest_probabilities(self.fits)
+
+    @cached_property
+    def predictive(self) -> np.ndarray:
+        """A new y for each draw and row."""
+        variables = self.fits + self.deviations * self._normals
+        if self._prediction.classes is None:
+            return variables[:, 0]
+        return (variables[:, 0] > 0).astype(np.int64) if self._one_sum else variables.argmax(axis=1)
+
+    @property
+    def mean(self) -> np.ndarray:
+        """The posterior mean of E(y | x), or of the class probabilities."""
+        given = self._prediction
+        if given.classes is not None:
+            return super().mean
+        if not self._keeps_draws:
+            return given.mean.mean(self._bins)[0] + (given.centre + self._added)
+        # Draw by draw, as the core adds up, so that the bits are its.
+        total = np.zeros(len(self._bins))
+        for one in self._sums[:, 0]:
+            total += one
+        return total / len(self._sums) + (given.centre + self._added)
+
+    @property
+    def sigma(self) -> np.ndarray:
+        """The posterior mean of the standard deviation of the noise."""
+        deviations = np.asarray(self.deviations)[:, 0]
+        mean: np.ndarray = np.broadcast_to(deviations, (self._prediction.mean.draws, len(self._bins))).mean(axis=0)
+        return mean
+
+    @cached_property
+    def deviations(self) -> np.ndarray | float:
+        """The standard deviations of the variables, as they fit to the shape (all draws, outputs, rows)."""
+        given = self._prediction
+        if given.variance is not None:
+            return np.exp(0.5 * given.variance.each(self._bins).astype(np.float64))
+        return 1.0 if given.sigma is None else np.reshape(given.sigma, (-1, 1, 1))
+
+    @property
+    def _one_sum(self) -> bool:
+        return self._prediction.mean.outputs == 1
+
+    @property
+    def _normals(self) -> np.ndarray:
+        """Standard normal numbers, shape (all draws, outputs, rows)."""
+        draws, outputs = self._prediction.mean.draws, self._prediction.mean.outputs
+        numbers = normals_by_row(self._prediction.seed, self._first, len(self._bins), draws * outputs)
+        return np.moveaxis(numbers.reshape(len(self._bins), draws, outputs), 0, -1)
 
 
 def two_class_probabilities(fits: np.ndarray) -> np.ndarray:

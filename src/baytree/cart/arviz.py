@@ -10,7 +10,6 @@ import numpy as np
 
 from ..data.design import Design
 from ..errors import InputError
-from .prediction import LeafMeans
 
 if TYPE_CHECKING:
     from xarray import DataTree
@@ -50,9 +49,7 @@ def to_datatree(posterior: Posterior, design: Design | None) -> DataTree:
 def _add_design(posterior: Posterior, design: Design, groups: dict[str, dict[str, Any]]) -> None:
     """The training table, and the predictions at its rows."""
     bins = posterior.bins_of(design)
-    means = LeafMeans(posterior, posterior.tree_index)
-    blocks = [means.of_leaves(means.leaf(block)) for block in means.row_blocks(bins)]
-    predicted = np.concatenate(blocks, axis=2)
+    predicted = np.concatenate(list(posterior.prediction.mean_draws(bins)), axis=2)
     y = design.y if design.classes is None else np.asarray(design.classes)[design.y].astype(str)
     groups["posterior"] |= {"mu": predicted[..., 0]} if design.classes is None else {"probability": predicted}
     groups["observed_data"] = {"y": y}

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..diagnostics.convergence import Diagnostics, PredictionDiagnostic, SplitDiagnostic
-from ..diagnostics.predictions import DRAWS, Rows, diagnose_rows, diagnose_series, generator_of, spaced
-from .prediction import LeafMeans
+from ..diagnostics.convergence import Diagnostics, SplitDiagnostic
+from ..diagnostics.predictions import Rows, generator_of
+from ..posterior.prediction import row_blocks
+from .prediction import TreePrediction
 
 if TYPE_CHECKING:
     from .posterior import Posterior
@@ -20,47 +21,33 @@ LEAST_FREQUENCY = 0.1
 SPLITS_KEY = 2
 
 
-def diagnose_posterior(posterior: Posterior, rows: Rows | None, draws: int | None = DRAWS) -> Diagnostics:
-    """All that tells whether the chains agree.
+def with_trees(found: Diagnostics, posterior: Posterior, rows: Rows | None, draws: int | None) -> Diagnostics:
+    """What was found, and what else trees tell about whether the chains agree.
 
     Parameters
     ----------
+    found : Diagnostics
+        What was found by series and predictions.
     posterior : Posterior
         The draws.
     rows : Rows or None
-        The rows at which to compare predictions and splits.
+        The rows at which to compare splits.
     draws : int or None
-        How many draws of each chain to compare them on, evenly spaced; None for all, and all for the rest too.
+        How many draws of each chain to compare them on, evenly spaced; None for all.
     """
-    means = None if rows is None else LeafMeans(posterior, spaced(posterior.tree_index, draws))
-    series = {"log-likelihood": posterior.log_likelihood, "leaves": posterior.n_leaves.astype(float)}
-    return replace(
-        diagnose_series(posterior, series, means, rows, draws),
-        splits=None if means is None or rows is None else _splits(means, rows.bins),
-        shared_trees=shared_trees(posterior),
-    )
+    splits = None if rows is None else _splits(posterior.prediction.some(draws), rows.bins)
+    return replace(found, splits=splits, shared_trees=shared_trees(posterior))
 
 
-def diagnose_predictions(posterior: Posterior, rows: Rows, draws: int | None = DRAWS) -> PredictionDiagnostic:
-    """How well the chains know their predictions; of the same cost however many draws there are.
-
-    Parameters
-    ----------
-    posterior, rows, draws
-        As for `diagnose_posterior`.
-    """
-    return diagnose_rows(LeafMeans(posterior, spaced(posterior.tree_index, draws)), rows)
-
-
-def _splits(means: LeafMeans, bins: np.ndarray) -> SplitDiagnostic | None:
-    chains, draws = means.chains, means.draws
+def _splits(drawn: TreePrediction, bins: np.ndarray) -> SplitDiagnostic | None:
+    chains, draws = drawn.shape
     if chains == 1:
         return None
-    tree, split = splits_of(means, bins)
+    tree, split = splits_of(drawn, bins)
     names, number = np.unique(split, return_inverse=True)
     frequency = np.empty((chains, len(names)))
-    for chain, place in enumerate(means.place):
-        visits = np.bincount(place, minlength=len(means.forest))
+    for chain, place in enumerate(drawn.tree_index):
+        visits = np.bincount(place, minlength=len(drawn.forest))
         frequency[chain] = np.bincount(number, weights=visits[tree], minlength=len(names)) / draws
     spread = frequency[:, frequency.max(axis=0, initial=0) >= LEAST_FREQUENCY].std(axis=0, ddof=1)
     if not len(spread):
@@ -68,19 +55,18 @@ def _splits(means: LeafMeans, bins: np.ndarray) -> SplitDiagnostic | None:
     return SplitDiagnostic(len(spread), float(spread.mean()), float(spread.max()))
 
 
-def splits_of(means: LeafMeans, bins: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def splits_of(drawn: TreePrediction, bins: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The splits of the rows that the trees make: pairs of a tree and a 64-bit name of a split, each once.
 
     A set of rows is named by the sum of random numbers, one a row, and a split by the smaller name of its two sides.
     """
-    forest = means.forest
+    forest = drawn.forest
     names = generator_of(SPLITS_KEY).integers(2**64, size=len(bins), dtype=np.uint64)
-    in_leaf = np.zeros(len(means.values), dtype=np.uint64)
-    start = 0
-    for block in means.row_blocks(bins):
-        for leaf in means.leaf(block).T:  # of a row, one leaf of each tree: no leaf twice
-            in_leaf[leaf] += names[start]
-            start += 1
+    in_leaf = np.zeros(len(drawn.statistics), dtype=np.uint64)
+    for rows in row_blocks(len(bins), len(forest)):
+        # Of a row, one leaf of each tree: no leaf twice.
+        for name, leaf in zip(names[rows], drawn.leaves_of(np.ascontiguousarray(bins[rows])).T, strict=True):
+            in_leaf[leaf] += name
     before = np.concatenate([np.zeros(1, np.uint64), np.cumsum(in_leaf)])
     leaves_before = np.concatenate([[0], np.cumsum(forest.feature < 0)])
     inside = before[leaves_before[forest.below]] - before[leaves_before[:-1]]

@@ -12,7 +12,7 @@ from .. import _core
 from ..data.design import Design, Schema, require_design
 from ..data.to_core import native_design, vocabulary
 from ..errors import InputError
-from ..mcmc.contract import Model
+from ..mcmc.contract import Model, require_power
 from ..mcmc.mixtures import ProposalSpec, parse_proposal
 from ..mcmc.tempering import NO_TEMPERING, Tempering, position_from_dict, position_to_dict
 from ..priors.edit_tree import EditTree
@@ -20,7 +20,6 @@ from ..priors.grow_tree import GrowTree
 from ..slp import Program, parse_kernel
 from ..trees.forest import forest_from_lists, forest_to_lists
 from ..trees.tree import Tree, tree_of
-from ..validation import is_number
 from .leaves import Categorical, Gaussian, leaf_from_dict
 
 if TYPE_CHECKING:
@@ -60,8 +59,7 @@ class CART(Model["Posterior", "TreeChain | ProgramChain"]):
             )
         if self.leaf is not None and not isinstance(self.leaf, (Categorical, Gaussian)):
             raise InputError(f"leaf={self.leaf!r} is not a leaf model; give Categorical(...) or Gaussian(...)")
-        if not is_number(self.power) or not 0 <= self.power < float("inf"):
-            raise InputError(f"power={self.power!r}: choose 0 or more; 1 is the posterior, 0 the prior")
+        require_power(self.power)
         if isinstance(self.prior, GrowTree) and self.prior.knowledge.sparse:
             raise InputError('Weights("sparse") learns from many trees; a single tree has too few rules: use BART')
         self.components()
@@ -77,11 +75,14 @@ class CART(Model["Posterior", "TreeChain | ProgramChain"]):
 
     require = staticmethod(require_design)
 
+    def shares(self) -> dict[str, float]:
+        """The weight of each proposal or kernel, by its name."""
+        return {str(component): component.weight for component in self.components()}
+
     def resolve(self, design: Design) -> CART:
         """The model with everything that was left open chosen for this design."""
-        mixture = {str(component): component.weight for component in self.components()}
         prior = self.prior if isinstance(self.prior, Program) else self.prior.resolve(design)
-        return replace(self, prior=prior, leaf=self._leaf(design), proposal=mixture)
+        return replace(self, prior=prior, leaf=self._leaf(design), proposal=self.shares())
 
     def _leaf(self, design: Design) -> Categorical | Gaussian:
         leaf = self.leaf or (Gaussian() if design.classes is None else Categorical())

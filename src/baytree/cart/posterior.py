@@ -2,32 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from .. import _core
 from ..data.design import Design, Schema, require_design
-from ..data.to_core import native_columns
 from ..diagnostics.convergence import Diagnostics
 from ..diagnostics.evidence import LogEvidence, stepping_stone
 from ..diagnostics.predictions import Rows
 from ..errors import InputError
 from ..mcmc.settings import RunSettings
-from ..mcmc.tempering import Swaps, position_from_dict
-from ..posterior.base import BasePosterior, Part, blocks_of
+from ..posterior.base import RUNGS, BasePosterior, Part, taken, taken_if_there
+from ..posterior.prediction import Kind
 from ..priors.edit_tree import EditTree
-from ..storage import ModelReader
 from ..trees.diff import Edits, compare
 from ..trees.forest import Forest, rules_of
 from ..trees.tree import Tree, Trees
-from . import prediction
 from .arviz import to_datatree
-from .diagnostics import diagnose_posterior
+from .diagnostics import with_trees
 from .model import CART
+from .prediction import TreePrediction
 from .summary import Summary, summarise
 
 if TYPE_CHECKING:
@@ -37,8 +34,6 @@ DRAW_ARRAYS = ("tree", "log_likelihood", "log_prior")
 # Of trees that must be monotone only.
 VALUES = "value"
 PART_ARRAYS = ("feature", "cut", "subset", "missing_left", "rows", "begin", "statistics", *DRAW_ARRAYS)
-# Of a tempered chain.
-RUNG_ARRAY = "rung_log_likelihood"
 
 
 class TopTree(NamedTuple):
@@ -76,10 +71,8 @@ class Posterior(BasePosterior):
     rung_log_likelihood : numpy.ndarray or None
         Of tempered chains: log P(y | T, x) on every rung at the swaps before each draw, shape (chains, draws, rungs),
         the cold rung first.
-    monitored : Rows or None
-        Some training rows, by which chains are compared; no file or pickle holds them.
-    recorded : Diagnostics or None
-        What a comparison found while the training rows were at hand.
+    monitored, recorded
+        See `BasePosterior`.
     values : numpy.ndarray, optional
         Where trees must be monotone, of every leaf of every stored tree E(y | x), or the probability of the second
         class, as the chain drew it. Elsewhere the leaves' parameters are integrated out.
@@ -99,27 +92,11 @@ class Posterior(BasePosterior):
     recorded: Diagnostics | None = None
     values: np.ndarray | None = None
 
+    part_arrays = PART_ARRAYS
+    optional_arrays = (VALUES, RUNGS)
+
     def __repr__(self) -> str:
         return f"<Posterior: {self.chains} chains × {self.draws:,} draws, response {self.schema.response.name!r}>"
-
-    @property
-    def chains(self) -> int:
-        """Number of chains."""
-        return self.tree_index.shape[0]
-
-    @property
-    def draws(self) -> int:
-        """Number of draws of each chain."""
-        return self.tree_index.shape[1]
-
-    @property
-    def acceptance(self) -> dict[str, float]:
-        """Of each proposal, the share of its turns that changed the tree."""
-        cold = [state["rungs"][0] for state in self.states]
-        turns = np.sum([rung["turns"] for rung in cold], axis=0)
-        accepted = np.sum([rung["accepted"] for rung in cold], axis=0)
-        shares = accepted / np.maximum(turns, 1)
-        return dict(zip(self.model.proposal, shares.tolist(), strict=True))
 
     @property
     def n_leaves(self) -> np.ndarray:
@@ -139,8 +116,7 @@ class Posterior(BasePosterior):
 
     def leaf_means(self, leaves: slice | np.ndarray) -> np.ndarray:
         """What these leaves of the stored trees predict, shape (leaves, width)."""
-        assert self.model.leaf is not None
-        return self.model.leaf.means(self.statistics[leaves], None if self.values is None else self.values[leaves])
+        return self.prediction.leaf_means(leaves)
 
     def _stored_tree(self, index: int) -> Tree:
         first = int(self.forest.first_leaf[index])
@@ -231,19 +207,13 @@ class Posterior(BasePosterior):
 
     # ---- tempering ------------------------------------------------------------------------------------------------
 
-    def swaps(self) -> Swaps:
-        """How the rungs of tempered chains exchanged their trees."""
-        if self.rung_log_likelihood is None:
-            raise InputError("these chains were not tempered: sample with temperatures=12, say")
-        return Swaps.of([state["position"] for state in self.states])
-
     def log_evidence(self) -> LogEvidence:
         """log P(y | x), the marginal likelihood of the data under the whole prior, with its standard error.
 
         It needs chains on an ``"adaptive"`` ladder, whose rungs reach from the posterior to the prior: see
         `baytree.diagnostics.evidence.stepping_stone`.
         """
-        if self.rung_log_likelihood is None or not self.settings.tempering.adapts:
+        if not self.tempered or not self.settings.tempering.adapts:
             raise InputError(
                 'the evidence needs chains that reach the prior: sample with temperatures=12 and ladder="adaptive"'
             )
@@ -251,7 +221,14 @@ class Posterior(BasePosterior):
             raise InputError("the evidence of monotone trees is not known: leave Monotone out")
         if self.model.power != 1:
             raise InputError(f"the evidence needs the likelihood as it is; this model has power={self.model.power:g}")
+        assert self.rung_log_likelihood is not None
         return stepping_stone(self.rung_log_likelihood, self.swaps().ladders)
+
+    @property
+    def known_evidence(self) -> LogEvidence | None:
+        """The log evidence P(y | x), where tempered chains tell it."""
+        tells = self.settings.tempering.adapts and self.values is None and self.model.power == 1
+        return self.log_evidence() if self.tempered and tells else None
 
     def independence_bound(self, iterations: int) -> float:
         """How far from the posterior a chain of ``q0`` proposals can be after some iterations.
@@ -300,16 +277,31 @@ class Posterior(BasePosterior):
         """
         return to_datatree(self, design)
 
+    @property
+    def series(self) -> dict[str, np.ndarray]:
+        """The log-likelihood and the number of leaves of each draw."""
+        return {"log-likelihood": self.log_likelihood, "leaves": self.n_leaves.astype(float)}
+
     def _diagnose(self, rows: Rows | None, draws: int | None) -> Diagnostics:
-        return diagnose_posterior(self, rows, draws)
+        return with_trees(super()._diagnose(rows, draws), self, rows, draws)
 
     # ---- prediction -----------------------------------------------------------------------------------------------
 
     @cached_property
-    def _predictor(self) -> _core.Predictor:
-        return _core.Predictor(native_columns(self.schema), self.forest.arrays())
+    def prediction(self) -> TreePrediction:
+        """What the draws say about rows in bins."""
+        assert self.model.leaf is not None
+        return TreePrediction(
+            self.schema,
+            self.model.leaf,
+            self.forest,
+            self.statistics,
+            self.values,
+            self.tree_index,
+            self.settings.seed,
+        )
 
-    def predict(self, X: Any, kind: str = "mean", prob: float = 0.9) -> np.ndarray:
+    def predict(self, X: Any, kind: Kind = "mean", prob: float = 0.9) -> Any:
         """Predict new rows, averaging over the draws.
 
         Parameters
@@ -327,7 +319,7 @@ class Posterior(BasePosterior):
         prob : float
             The probability of an interval.
         """
-        return prediction.predict(self, self._predictor, self.schema.encode(X), kind, prob)
+        return super().predict(X, kind, prob)
 
     # ---- files ----------------------------------------------------------------------------------------------------
 
@@ -346,9 +338,7 @@ class Posterior(BasePosterior):
         leaf_first = int(self.forest.first_leaf[first]) if last > first else 0
         leaf_last = leaf_first + int(self.forest.leaves[first:last].sum())
         arrays = {name: array[node_first:node_last] for name, array in self.forest.arrays().items() if name != "begin"}
-        rungs = (
-            {} if self.rung_log_likelihood is None else {RUNG_ARRAY: self.rung_log_likelihood[chain, begin:end].ravel()}
-        )
+        rungs = {} if self.rung_log_likelihood is None else {RUNGS: self.rung_log_likelihood[chain, begin:end].ravel()}
         return {
             **arrays,
             **rungs,
@@ -372,15 +362,12 @@ class Posterior(BasePosterior):
         recorded: Diagnostics | None = None,
     ) -> Posterior:
         """Put together what the chains recorded, `parts[chain]` being its blocks in order; this empties them."""
-        draws = {name: [np.concatenate([part.pop(name) for part in chain]) for chain in parts] for name in DRAW_ARRAYS}
+        drawn = {name: taken(parts, name) for name in DRAW_ARRAYS}
         stored = [sum(len(part["begin"]) for part in chain) for chain in parts]
         first = np.cumsum([0, *stored[:-1]])
         width = 3 if schema.response.classes is None else len(schema.response.classes)
         statistics = np.concatenate([part.pop("statistics") for chain in parts for part in chain]).reshape(-1, width)
-        rungs = None
-        if settings.temperatures > 1:
-            rungs = np.stack([np.concatenate([part.pop(RUNG_ARRAY) for part in chain]) for chain in parts])
-            rungs = rungs.reshape(len(parts), -1, settings.temperatures)
+        rungs = taken_if_there(parts, RUNGS, settings.temperatures)
         blocks = [part for chain in parts for part in chain]
         values = np.concatenate([part.pop(VALUES) for part in blocks]) if VALUES in blocks[0] else None
         forest = Forest.concatenate(blocks)
@@ -390,9 +377,9 @@ class Posterior(BasePosterior):
             settings=settings,
             forest=forest,
             statistics=statistics,
-            tree_index=np.stack([tree + offset for tree, offset in zip(draws["tree"], first, strict=True)]),
-            log_likelihood=np.stack(draws["log_likelihood"]),
-            log_prior=np.stack(draws["log_prior"]),
+            tree_index=drawn["tree"] + first[:, None],
+            log_likelihood=drawn["log_likelihood"],
+            log_prior=drawn["log_prior"],
             states=tuple(states),
             rung_log_likelihood=rungs,
             monitored=monitored,
@@ -400,45 +387,23 @@ class Posterior(BasePosterior):
             values=values,
         )
 
-    @staticmethod
-    def read_parts(reader: ModelReader, chain: int, settings: RunSettings) -> list[Part]:
-        """The blocks of draws of one chain in a model file."""
-        names = PART_ARRAYS if settings.temperatures == 1 else (*PART_ARRAYS, RUNG_ARRAY)
-        return blocks_of(reader, chain, names, optional=(VALUES,))
-
-    def check(self) -> Posterior:
-        """Raise InputError where the parts do not belong together; gives the posterior itself."""
-        if self.tree_index.size == 0 or self.tree_index.min() < 0 or self.tree_index.max() >= len(self.forest):
+    def _check_draws(self) -> None:
+        """Raise InputError where draws, trees and leaves do not belong together."""
+        if self.tree_index.shape != self.log_likelihood.shape or self.log_prior.shape != self.log_likelihood.shape:
+            raise InputError("draws are missing")
+        if self.tree_index.min() < 0 or self.tree_index.max() >= len(self.forest):
             raise InputError("draws refer to trees that are not there")
-        if self._predictor.leaves != len(self.statistics) or self.chains != len(self.states):
-            raise InputError("leaves or states are missing")
-        expected = len(self.statistics) if any("values" in state["rungs"][0] for state in self.states) else 0
-        if expected != (0 if self.values is None else len(self.values)):
+        if self.prediction.core.leaves != len(self.statistics):
+            raise InputError("leaves are missing")
+        if self.values is not None and len(self.values) != len(self.statistics):
             raise InputError("leaf values are missing")
         if self.values is not None and not np.isfinite(self.values).all():
             raise InputError("leaf values are not numbers")
-        if self.rung_log_likelihood is not None and self.rung_log_likelihood.shape[1] != self.draws:
-            raise InputError("log-likelihoods of rungs are missing")
-        self._check_states()
-        return self
 
-    def _check_states(self) -> None:
-        """Raise InputError where a chain could not go on from its state, or its counts cannot be read."""
-        n = self.settings.temperatures
-        _ = self.settings.tempering
+    def _goes_on(self, number: int, state: Mapping[str, Any]) -> bool:
+        if not super()._goes_on(number, state):
+            return False
+        if ("values" in state["rungs"][0]) != (self.values is not None):
+            raise InputError("leaf values are missing")
         first = np.append(self.tree_index[:, 0], len(self.forest))
-        for number, state in enumerate(self.states):
-            try:
-                position = position_from_dict(state["position"])
-                whole = [len(position.ladder), len(position.walker), len(state["rungs"])] == [n, n, n]
-                whole = whole and [len(position.tried), len(position.accepted)] == [n * n, n * n]
-                turns = [len(rung[name]) for rung in state["rungs"] for name in ("turns", "accepted")]
-                whole = whole and set(turns) == {len(self.model.proposal)}
-                whole = whole and position.stored_trees == first[number + 1] - first[number]
-                whole = whole and state["drawn"] == self.draws
-            except (KeyError, TypeError, AttributeError) as error:
-                raise InputError(f"the state of chain {number} cannot be read ({error!r})") from error
-            if not whole:
-                raise InputError(f"the state of chain {number} does not fit its draws")
-        if self.settings.chains != self.chains:
-            raise InputError(f"{self.chains} chains of {self.settings.chains}")
+        return bool(state["position"]["stored_trees"] == first[number + 1] - first[number])

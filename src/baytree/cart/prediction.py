@@ -2,156 +2,237 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from itertools import pairwise
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 
 from .. import _core
+from ..data.design import Schema
 from ..data.to_core import native_columns
-from ..validation import require_prob, unknown_choice
+from ..posterior.prediction import (
+    KINDS,
+    NUMBER_KINDS,
+    PREDICTION_KEY,
+    Block,
+    Kind,
+    Prediction,
+    blocks_of_numbers,
+    row_blocks,
+)
+from ..trees.forest import Forest
+from .leaves import Leaf
 
-if TYPE_CHECKING:
-    from .posterior import Posterior
-
-KINDS = ("mean", "interval", "draws", "predictive")
 CLASS_KINDS = (*KINDS, "vote")
-NUMBER_KINDS = (*KINDS, "predictive_interval")
-# Rows, draws and trees are taken in blocks that fill about this many numbers.
-BLOCK_NUMBERS = 4_000_000
-# Separates the generator of predictions from the chains'.
-PREDICTION_KEY = 1
 
 
-def predict(posterior: Posterior, predictor: _core.Predictor, bins: np.ndarray, kind: str, prob: float) -> np.ndarray:
-    """What `Posterior.predict` promises, from bins."""
-    kinds = NUMBER_KINDS if posterior.schema.response.classes is None else CLASS_KINDS
-    if kind not in kinds:
-        raise unknown_choice("kind of prediction", kind, kinds)
-    require_prob(prob)
-    if kind in ("mean", "vote"):
-        return _average(posterior, predictor, bins, kind)
-    draws = _LeafDraws(posterior, predictor)
-    take = draws.values if kind in ("draws", "interval") else draws.new_responses
-    if kind in ("interval", "predictive_interval"):
-        tails = [(1 - prob) / 2, (1 + prob) / 2]
-        quantiles = [np.quantile(take(block), tails, axis=0) for block in draws.row_blocks(bins)]
-        return np.moveaxis(np.concatenate(quantiles, axis=1), 0, -1)
-    blocks = np.concatenate([take(block) for block in draws.row_blocks(bins)], axis=1)
-    return blocks.reshape(posterior.chains, posterior.draws, *blocks.shape[1:])
+@dataclass(frozen=True, eq=False)
+class TreePrediction(Prediction):
+    """What draws of single trees say about new rows.
+
+    Attributes
+    ----------
+    schema : Schema
+        The columns and the response.
+    leaf : Leaf
+        The leaf model.
+    forest : Forest
+        The trees.
+    statistics : numpy.ndarray
+        The sufficient statistics of their leaves.
+    values : numpy.ndarray or None
+        Where trees must be monotone, what the chain drew for each leaf.
+    tree_index : numpy.ndarray
+        Which tree each draw is, shape (chains, draws).
+    seed : int
+        Of leaf parameters and new responses.
+    """
+
+    schema: Schema
+    leaf: Leaf
+    forest: Forest
+    statistics: np.ndarray
+    values: np.ndarray | None
+    tree_index: np.ndarray
+    seed: int
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Numbers of chains and of draws of each."""
+        chains, draws = self.tree_index.shape
+        return chains, draws
+
+    @property
+    def classes(self) -> int | None:
+        """Number of classes; None where numbers are predicted."""
+        names = self.schema.response.classes
+        return None if names is None else len(names)
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """The kinds of prediction that there are."""
+        return NUMBER_KINDS if self.classes is None else CLASS_KINDS
+
+    @property
+    def averages(self) -> tuple[str, ...]:
+        """Those that keep no draw in memory."""
+        return ("mean", "vote")
+
+    def numbers(self, keeps_draws: bool) -> int:
+        """How many numbers are in memory at once for a row, with or without those of every draw."""
+        return self.tree_index.size * (self.classes or 2) if keeps_draws else 1
+
+    def take(self, draws: np.ndarray) -> TreePrediction:
+        """From some of the draws of each chain, by their numbers, with no trees but theirs."""
+        kept = self.tree_index[:, draws]
+        stored, place = np.unique(kept, return_inverse=True)
+        leaves = self.forest.leaves_of(stored)
+        return replace(
+            self,
+            forest=self.forest.take(stored),
+            statistics=self.statistics[leaves],
+            values=None if self.values is None else self.values[leaves],
+            tree_index=place.reshape(kept.shape),
+        )
+
+    @cached_property
+    def core(self) -> _core.Predictor:
+        """The trees as the core takes them; raises InputError where they are not trees of these columns."""
+        return _core.Predictor(native_columns(self.schema), self.forest.arrays())
+
+    def leaves_of(self, bins: np.ndarray) -> np.ndarray:
+        """The leaf of each tree that each row falls into, among all leaves of the trees, shape (trees, rows)."""
+        return self.core.apply(bins).reshape(len(self.forest), len(bins))
+
+    def leaf_means(self, leaves: slice | np.ndarray = slice(None)) -> np.ndarray:
+        """What these leaves predict, shape (leaves, width)."""
+        return self.leaf.means(self.statistics[leaves], None if self.values is None else self.values[leaves])
+
+    @cached_property
+    def weight(self) -> np.ndarray:
+        """The share of the draws that each tree accounts for."""
+        return np.bincount(self.tree_index.ravel(), minlength=len(self.forest)) / self.tree_index.size
+
+    def predict(self, rows: np.ndarray, kind: Kind = "mean", prob: float = 0.9) -> Any:
+        """What `Posterior.predict` promises, from bins."""
+        drawn = LeafDraws(self)
+
+        def block(some: slice, kinds: Sequence[str]) -> TreeBlock:
+            return TreeBlock(self, np.ascontiguousarray(rows[some]), drawn if self.keeps_draws(kinds) else None)
+
+        return self._predicted(len(rows), kind, prob, block)
+
+    def mean_draws(self, bins: np.ndarray) -> Iterator[np.ndarray]:
+        """The means of the leaves that rows fall into in blocks of rows, shape (chains, draws, rows, width)."""
+        means = self.leaf_means()
+        for rows in row_blocks(len(bins), self.tree_index.size * means.shape[1]):
+            yield means[self.leaves_of(np.ascontiguousarray(bins[rows]))][self.tree_index]
+
+    def predictions(self, bins: np.ndarray) -> Iterator[np.ndarray]:
+        """What chains are compared by: the means of the leaves, which know less noise than drawn parameters."""
+        for means in self.mean_draws(bins):
+            yield means[..., : max(1, means.shape[-1] - 1)]
 
 
-def _average(posterior: Posterior, predictor: _core.Predictor, bins: np.ndarray, kind: str) -> np.ndarray:
-    """The leaves' means, or their votes, averaged over the draws."""
-    forest, classes = posterior.forest, posterior.schema.response.classes
-    width = 1 if classes is None else len(classes)
-    weight = posterior.visits.sum(axis=0) / posterior.tree_index.size
-    mean = np.zeros(len(bins) * width)
-    for begin, end in _blocks(forest.leaves * width):
-        first = forest.first_leaf[begin]
-        values = posterior.leaf_means(slice(first, first + forest.leaves[begin:end].sum()))
-        if kind == "vote":
-            values = np.eye(width)[values.argmax(axis=1)]
-        mean += predictor.accumulate(bins, begin, weight[begin:end], np.ascontiguousarray(values))
-    return mean if classes is None else mean.reshape(len(bins), width)
+class LeafDraws:
+    """Leaf parameters of every draw: those that the chain integrated out are drawn, in each draw anew."""
+
+    def __init__(self, prediction: TreePrediction) -> None:
+        self._prediction = prediction
+        self.tree = prediction.tree_index.ravel()
+        self._leaves = prediction.forest.leaves[self.tree]
+        self._offset = np.cumsum(self._leaves) - self._leaves
+        key = np.array([prediction.seed, PREDICTION_KEY], dtype=np.uint64)
+        self.generator = np.random.Generator(np.random.Philox(key=key))
+
+    @cached_property
+    def _parameters(self) -> np.ndarray:
+        given, leaves = self._prediction, self._leaves
+        width = given.classes or 2
+        parameters = np.empty((int(leaves.sum()), width))
+        for begin, end in blocks_of_numbers(leaves * width):
+            here, count = self._offset[begin], leaves[begin:end]
+            within = np.arange(count.sum()) - np.repeat(self._offset[begin:end] - here, count)
+            leaf = np.repeat(given.forest.first_leaf[self.tree[begin:end]], count) + within
+            values = None if given.values is None else given.values[leaf]
+            drawn = given.leaf.draw(given.statistics[leaf], self.generator, values)
+            parameters[here : here + len(drawn)] = drawn
+        return parameters
+
+    def at(self, leaf: np.ndarray) -> np.ndarray:
+        """The parameters of each draw at rows in these leaves, shape (all draws, rows, parameters)."""
+        within = leaf - self._prediction.forest.first_leaf[:, None]
+        return self._parameters[self._offset[:, None] + within[self.tree]]
 
 
-class LeafMeans:
-    """The means of the leaves that rows fall into, draw by draw.
-
-    Only the trees of the draws that are asked about are looked at, each distinct stored tree once.
+class TreeBlock(Block):
+    """What every tree says of a block of rows.
 
     Parameters
     ----------
-    posterior : Posterior
-        The draws.
-    tree_index : numpy.ndarray
-        The stored trees of the draws asked about, shape (chains, draws).
+    prediction : TreePrediction
+        The trees.
+    bins : numpy.ndarray
+        The rows.
+    drawn : LeafDraws or None
+        The leaf parameters of every draw, where any kind needs them.
     """
 
-    def __init__(self, posterior: Posterior, tree_index: np.ndarray) -> None:
-        assert posterior.model.leaf is not None
-        stored, place = np.unique(tree_index, return_inverse=True)
-        self.forest = posterior.forest.take(stored)
-        self.chains, self.draws = tree_index.shape
-        self.place = place.reshape(self.chains, self.draws)
-        self.values = posterior.leaf_means(posterior.forest.leaves_of(stored))
-        self._predictor = _core.Predictor(native_columns(posterior.schema), self.forest.arrays())
+    def __init__(self, prediction: TreePrediction, bins: np.ndarray, drawn: LeafDraws | None) -> None:
+        self._prediction, self._bins, self._drawn = prediction, bins, drawn
 
-    def leaf(self, bins: np.ndarray) -> np.ndarray:
-        """The leaf of each tree that each row falls into, among all leaves of `forest`, shape (trees, rows)."""
-        return self._predictor.apply(bins).reshape(len(self.forest), len(bins))
+    @cached_property
+    def _leaf(self) -> np.ndarray:
+        return self._prediction.leaves_of(self._bins)
 
-    def of_leaves(self, leaf: np.ndarray) -> np.ndarray:
-        """The means of leaves that `leaf` gave, shape (chains, draws, rows, width)."""
-        return self.values[leaf][self.place]
+    @cached_property
+    def _parameters(self) -> np.ndarray:
+        assert self._drawn is not None
+        return self._drawn.at(self._leaf)
 
-    def predictions(self, bins: np.ndarray) -> Iterator[np.ndarray]:
-        """The means in blocks of rows, shape (chains, draws, rows, width); the last class follows from the others."""
-        width = max(1, self.values.shape[1] - 1)
-        for block in self.row_blocks(bins):
-            yield self.of_leaves(self.leaf(block))[..., :width]
-
-    def row_blocks(self, bins: np.ndarray) -> Iterator[np.ndarray]:
-        """The rows in blocks of bounded size."""
-        step = max(1, BLOCK_NUMBERS // (self.place.size * self.values.shape[1]))
-        for begin in range(0, len(bins), step):
-            yield np.ascontiguousarray(bins[begin : begin + step])
-
-
-def _blocks(numbers: np.ndarray) -> Iterator[tuple[int, int]]:
-    """Ranges of items that together hold about BLOCK_NUMBERS numbers, one item at least."""
-    place = np.cumsum(numbers) // BLOCK_NUMBERS
-    edges = [0, *(np.flatnonzero(np.diff(place)) + 1).tolist(), len(numbers)]
-    yield from pairwise(edges)
-
-
-class _LeafDraws:
-    """Leaf parameters of every draw: those that the chain integrated out are drawn, in each draw anew."""
-
-    def __init__(self, posterior: Posterior, predictor: _core.Predictor) -> None:
-        forest = posterior.forest
-        self._posterior, self._predictor = posterior, predictor
-        self._tree = posterior.tree_index.ravel()
-        leaves = forest.leaves[self._tree]
-        self._offset = np.cumsum(leaves) - leaves
-        key = np.array([posterior.settings.seed, PREDICTION_KEY], dtype=np.uint64)
-        self._generator = np.random.Generator(np.random.Philox(key=key))
-        assert posterior.model.leaf is not None
-        width = 2 if posterior.schema.response.classes is None else len(posterior.schema.response.classes)
-        self._parameters = np.empty((int(leaves.sum()), width))
-        for begin, end in _blocks(leaves * width):
-            here, count = self._offset[begin], leaves[begin:end]
-            within = np.arange(count.sum()) - np.repeat(self._offset[begin:end] - here, count)
-            leaf = np.repeat(forest.first_leaf[self._tree[begin:end]], count) + within
-            values = None if posterior.values is None else posterior.values[leaf]
-            drawn = posterior.model.leaf.draw(posterior.statistics[leaf], self._generator, values)
-            self._parameters[here : here + len(drawn)] = drawn
-
-    def row_blocks(self, bins: np.ndarray) -> Iterator[np.ndarray]:
-        """The rows in blocks of bounded size, at least one."""
-        numbers = max(len(self._tree) * self._parameters.shape[1], 1)
-        step = max(1, BLOCK_NUMBERS // numbers)
-        for begin in range(0, max(len(bins), 1), step):
-            yield np.ascontiguousarray(bins[begin : begin + step])
-
-    def _rows(self, bins: np.ndarray) -> np.ndarray:
-        """The leaf parameters of each draw and row, shape (all draws, rows, parameters)."""
-        leaf = self._predictor.apply(bins).reshape(len(self._posterior.forest), len(bins))
-        within = leaf - self._posterior.forest.first_leaf[:, None]
-        return self._parameters[self._offset[:, None] + within[self._tree]]
-
-    def values(self, bins: np.ndarray) -> np.ndarray:
+    @property
+    def draws(self) -> np.ndarray:
         """E(y | x) of each draw and row, or the class probabilities."""
-        parameters = self._rows(bins)
-        return parameters[..., 0] if self._posterior.schema.response.classes is None else parameters
+        return self._parameters[..., 0] if self._prediction.classes is None else self._parameters
 
-    def new_responses(self, bins: np.ndarray) -> np.ndarray:
+    @cached_property
+    def predictive(self) -> np.ndarray:
         """A new y for each draw and row."""
-        parameters = self._rows(bins)
-        if self._posterior.schema.response.classes is None:
+        assert self._drawn is not None
+        parameters, generator = self._parameters, self._drawn.generator
+        if self._prediction.classes is None:
             mean, sigma = parameters[..., 0], parameters[..., 1]
-            return mean + sigma * self._generator.standard_normal(mean.shape)
+            return mean + sigma * generator.standard_normal(mean.shape)
         edges = np.cumsum(parameters, axis=-1)[..., :-1]
-        return (self._generator.random(edges.shape[:-1])[..., None] >= edges).sum(axis=-1)
+        return (generator.random(edges.shape[:-1])[..., None] >= edges).sum(axis=-1)
+
+    @property
+    def mean(self) -> np.ndarray:
+        """The leaves' means, averaged over the draws."""
+        return self._average(votes=False)
+
+    @property
+    def vote(self) -> np.ndarray:
+        """The share of the draws whose leaf has its majority in each class."""
+        return self._average(votes=True)
+
+    def _average(self, votes: bool) -> np.ndarray:
+        """What the leaves say, averaged over the draws: tree by tree, as the core adds up, so that the bits are its."""
+        given = self._prediction
+        width = given.classes or 1
+        average = np.zeros((len(self._bins), width))
+        for begin, end in blocks_of_numbers(given.forest.leaves * width):
+            first = given.forest.first_leaf[begin]
+            said = given.leaf_means(slice(first, first + given.forest.leaves[begin:end].sum()))
+            said = np.ascontiguousarray(np.eye(width)[said.argmax(axis=1)] if votes else said)
+            weight = given.weight[begin:end]
+            if self._drawn is None:
+                average += given.core.accumulate(self._bins, begin, weight, said).reshape(average.shape)
+            else:
+                part = np.zeros_like(average)
+                for share, leaf in zip(weight, self._leaf[begin:end], strict=True):
+                    part += share * said[leaf - first]
+                average += part
+        return average[:, 0] if given.classes is None else average

@@ -18,6 +18,7 @@ from ..cart.summary import Summary
 from ..diagnostics.convergence import Diagnostic
 from ..hme.summary import HMESummary
 from ..knowledge import Knowledge
+from ..posterior.summary import BaseSummary
 from ..subset.summary import SubsetSummary
 from ..text import counted, percent
 from ..trees.template import Template
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from ..trees.diff import Edits
 
 TreeSummary = Summary | BARTSummary
-AnySummary = TreeSummary | SubsetSummary | HMESummary
+AnySummary = BaseSummary
 
 CLASS_COLOURS = ("green", "red", "blue", "yellow", "magenta", "cyan")
 # From low to high.
@@ -189,7 +190,7 @@ def warnings(summary: AnySummary) -> list[Text]:
 
 def verdict(summary: AnySummary) -> Text:
     """Whether the chains agree, with a mark in front."""
-    good = summary.agree if isinstance(summary, SubsetSummary | HMESummary) else summary.diagnostics.agree
+    good = summary.agree
     return Text.assemble(("✔ ", "bold green") if good else ("! ", "bold yellow"), summary.verdict)
 
 
@@ -230,7 +231,7 @@ def draws_line(summary: AnySummary) -> Text:
 
 def tempered_lines(summary: AnySummary) -> list[Text]:
     """How tempering went, where there was any."""
-    if isinstance(summary, BARTSummary) or summary.tempered is None:
+    if summary.tempered is None:
         return []
     return [Text(str(summary.tempered))]
 

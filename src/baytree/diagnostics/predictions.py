@@ -78,16 +78,6 @@ def generator_of(key: int) -> np.random.Generator:
     return np.random.Generator(np.random.Philox(key=key))
 
 
-class Predicting(Protocol):
-    """Some draws of each chain, and what they predict."""
-
-    chains: int
-    draws: int
-
-    def predictions(self, bins: np.ndarray) -> Iterator[np.ndarray]:
-        """Predictions in blocks of rows, shape (chains, draws, rows, width); of classes all but the last."""
-
-
 class Drawn(Protocol):
     """The size of a posterior."""
 
@@ -98,6 +88,13 @@ class Drawn(Protocol):
     @property
     def draws(self) -> int:
         """Number of draws of each chain."""
+
+
+class Predicting(Drawn, Protocol):
+    """Some draws of each chain, and what they predict."""
+
+    def predictions(self, bins: np.ndarray) -> Iterator[np.ndarray]:
+        """Predictions in blocks of rows, shape (chains, draws, rows, width); of classes all but the last."""
 
 
 def diagnose_series(

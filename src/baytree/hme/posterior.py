@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -11,12 +11,11 @@ import numpy as np
 
 from ..data.matrix import LinearDesign, LinearSchema
 from ..diagnostics.convergence import Diagnostics
-from ..diagnostics.predictions import Rows, diagnose_series, spaced
+from ..diagnostics.predictions import Rows
 from ..errors import InputError
 from ..mcmc.settings import RunSettings
-from ..mcmc.tempering import Swaps
-from ..posterior.base import BasePosterior, Part, blocks_of
-from ..storage import ModelReader
+from ..posterior.base import RUNGS, BasePosterior, Part, taken, taken_if_there
+from ..posterior.prediction import Kind
 from ..validation import require_whole
 from .em import penalty
 from .expert_words import ExpertWords, expert_words
@@ -33,11 +32,8 @@ from .sem import Problem, error_bars, to_mode
 from .soft_tree import SoftTree
 from .summary import HMESummary, summarise
 
-RUNGS = "rung_log_likelihood"
 ARRAYS = (*PARAMETERS, "log_likelihood", "log_prior", RUNGS, RECURSION)
 OPTIONAL = ("variance", RUNGS, RECURSION)
-# What the state of a chain says.
-STATE = {"rungs", "position", "warmed", "drawn", "toward"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,19 +87,13 @@ class HMEPosterior(BasePosterior):
     recorded: Diagnostics | None = None
     recursion: np.ndarray | None = None
 
+    part_arrays = tuple(name for name in ARRAYS if name not in OPTIONAL)
+    optional_arrays = OPTIONAL
+    size = "log-prior"
+
     def __repr__(self) -> str:
         size = f"{self.chains} chains × {self.draws:,} draws" if self.chains * self.draws > 1 else "one tree"
         return f"<HMEPosterior by {self.model.method}: {size}, response {self.schema.response.name!r}>"
-
-    @property
-    def chains(self) -> int:
-        """Number of chains."""
-        return self.log_likelihood.shape[0]
-
-    @property
-    def draws(self) -> int:
-        """Number of draws of each chain."""
-        return self.log_likelihood.shape[1]
 
     @property
     def inputs(self) -> Inputs:
@@ -142,7 +132,7 @@ class HMEPosterior(BasePosterior):
             require_whole(name, value, 0)
             if value >= size:
                 raise InputError(f"{name}={value}: there are {size:,}, counted from 0")
-        return self._prediction.tree(int(chain), int(draw))
+        return self.prediction.tree(int(chain), int(draw))
 
     def responsibilities(self, X: Any, chain: int | None = None, draw: int | None = None) -> np.ndarray:
         """P(leaf | x) of each row in one draw, shape (rows, leaves).
@@ -181,11 +171,12 @@ class HMEPosterior(BasePosterior):
     # ---- prediction -----------------------------------------------------------------------------------------------
 
     @cached_property
-    def _prediction(self) -> SoftPrediction:
+    def prediction(self) -> SoftPrediction:
+        """What the draws say about rows of the matrix."""
         drawn = {name: getattr(self, name) for name in PARAMETERS if getattr(self, name) is not None}
-        return SoftPrediction(self.model, drawn, self.settings.seed)
+        return SoftPrediction(self.model, self.inputs, drawn, self.settings.seed)
 
-    def predict(self, X: Any, kind: str = "mean", prob: float = 0.9) -> np.ndarray:
+    def predict(self, X: Any, kind: Kind = "mean", prob: float = 0.9) -> Any:
         """Predict new rows, averaging over the draws.
 
         Parameters
@@ -204,9 +195,9 @@ class HMEPosterior(BasePosterior):
         prob : float
             The probability of an interval.
         """
-        return self._prediction.predict(self.inputs.matrix(X), kind, prob)
+        return super().predict(X, kind, prob)
 
-    def predict_proba(self, X: Any, kind: str = "mean", prob: float = 0.9) -> np.ndarray:
+    def predict_proba(self, X: Any, kind: Kind = "mean", prob: float = 0.9) -> Any:
         """Class probabilities, as `predict` gives them; an error where the response is a number."""
         if self.schema.response.classes is None:
             raise InputError(f"{self.schema.response.name!r} is a number and has no classes; use predict")
@@ -248,12 +239,6 @@ class HMEPosterior(BasePosterior):
         """Whether the draws come from chains, which can go on."""
         return self.model.method in BY_CHAINS
 
-    def swaps(self) -> Swaps | None:
-        """How tempered chains exchanged their trees; None where chains are not tempered."""
-        if self.settings.temperatures == 1 or not self.has_chains:
-            return None
-        return Swaps.of([state["position"] for state in self.states])
-
     @property
     def objective(self) -> tuple[float, ...]:
         """What a method without chains maximised, before each epoch and at the end; of chains nothing."""
@@ -289,10 +274,10 @@ class HMEPosterior(BasePosterior):
         """What was found, and whether the chains agree; ``print`` it."""
         return summarise(self)
 
-    def _diagnose(self, rows: Rows | None, draws: int | None) -> Diagnostics:
-        series = {"log-likelihood": self.log_likelihood, "log-prior": self.log_prior}
-        predicting = None if rows is None else _Fits(self, draws)
-        return diagnose_series(self, series, predicting, rows, draws, size="log-prior")
+    @property
+    def series(self) -> dict[str, np.ndarray]:
+        """The log-likelihood and the log prior of each draw."""
+        return {"log-likelihood": self.log_likelihood, "log-prior": self.log_prior}
 
     # ---- files ----------------------------------------------------------------------------------------------------
 
@@ -318,28 +303,24 @@ class HMEPosterior(BasePosterior):
         recorded: Diagnostics | None = None,
     ) -> HMEPosterior:
         """Put together what the chains recorded, `parts[chain]` being its blocks in order; this empties them."""
-        arrays: dict[str, Any] = {
-            name: np.stack([np.concatenate([part.pop(name) for part in chain]) for chain in parts])
-            for name in ARRAYS
-            if name in parts[0][0]
-        }
-        arrays = dict.fromkeys(OPTIONAL) | arrays
-        if (rungs := arrays[RUNGS]) is not None:
-            arrays[RUNGS] = rungs.reshape(*arrays["log_likelihood"].shape, -1)
-        return cls(model, schema, settings, **arrays, states=tuple(states), monitored=monitored, recorded=recorded)
+        return cls(
+            model,
+            schema,
+            settings,
+            gates=taken(parts, "gates"),
+            coefficients=taken(parts, "coefficients"),
+            variance=taken_if_there(parts, "variance"),
+            log_likelihood=taken(parts, "log_likelihood"),
+            log_prior=taken(parts, "log_prior"),
+            rung_log_likelihood=taken_if_there(parts, RUNGS, settings.temperatures),
+            states=tuple(states),
+            monitored=monitored,
+            recorded=recorded,
+            recursion=taken_if_there(parts, RECURSION),
+        )
 
-    @staticmethod
-    def read_parts(reader: ModelReader, chain: int, settings: RunSettings) -> list[Part]:
-        """The blocks of draws of one chain in a model file."""
-        return blocks_of(reader, chain, [name for name in ARRAYS if name not in OPTIONAL], OPTIONAL)
-
-    def check(self) -> HMEPosterior:
-        """Raise InputError where the parts do not belong together; gives the posterior itself."""
-        if not self.settings.chains == self.chains == len(self.states):
-            raise InputError("draws or states are missing")
-        needed = STATE if self.has_chains else set(WENT)
-        if any(not needed <= state.keys() for state in self.states):
-            raise InputError("the state of a chain is incomplete")
+    def _check_draws(self) -> None:
+        """Raise InputError where the parameters of the draws do not belong to the model."""
         self.model.calibrated.check(self.schema)
         for name, size in self.model.layout.sizes().items():
             values = getattr(self, name)
@@ -354,7 +335,9 @@ class HMEPosterior(BasePosterior):
                 raise InputError("the log-likelihoods or log priors of the draws are damaged")
         self._check_centre()
         self._check_recursion()
-        return self
+
+    def _goes_on(self, number: int, state: Mapping[str, Any]) -> bool:
+        return super()._goes_on(number, state) if self.has_chains else set(WENT) <= state.keys()
 
     def _check_centre(self) -> None:
         """Of what a mean field or a normal approximation keeps beside its draws."""
@@ -390,21 +373,3 @@ class HMEPosterior(BasePosterior):
         tree = self.tree()
         assert self.recursion is not None
         return Fitted(tree, (), epochs=self.epochs, state=OnlineState.of(self.recursion[0, 0], tree))
-
-
-class _Fits:
-    """What some draws predict, for the comparison of chains."""
-
-    def __init__(self, posterior: HMEPosterior, draws: int | None) -> None:
-        self._inputs, self._prediction = posterior.inputs, posterior._prediction
-        if draws is not None and draws < posterior.draws:
-            self._prediction = self._prediction.take(spaced(np.arange(posterior.draws)[None], draws)[0])
-        self.chains, self.draws = self._prediction.shape
-
-    def predictions(self, bins: np.ndarray) -> Iterator[np.ndarray]:
-        """Predictions at rows of the matrix, shape (chains, draws, rows, width); of classes all but the last."""
-        fits = self._prediction.predict(self._inputs.of_matrix(bins), "draws", 0.9)
-        if fits.ndim == 3:
-            yield fits[..., None]
-        else:
-            yield fits[..., :-1] if self._prediction.of_classes else fits

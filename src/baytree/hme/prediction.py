@@ -2,33 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 
-from ..bart.prediction import normals_by_row
 from ..errors import InputError
-from ..validation import require_prob, unknown_choice
+from ..posterior.prediction import (
+    INTERVALS,
+    KINDS,
+    NUMBER_KINDS,
+    Block,
+    Kind,
+    Prediction,
+    kinds_of,
+    normals_by_row,
+    tails,
+)
 from .experts import Classes, Gamma, Gaussian, Poisson
+from .inputs import Inputs
 from .mixture_quantiles import quantile
 from .model import HME
-from .soft_tree import SoftTree
-
-OF_NUMBERS = ("mean", "sd", "interval", "draws", "predictive", "predictive_interval")
-OF_CLASSES = ("mean", "interval", "draws", "predictive")
-# How many numbers a block of rows has, over all draws.
-BLOCK_NUMBERS = 4_000_000
+from .soft_tree import Mixture, SoftTree
 
 
 @dataclass(frozen=True, eq=False)
-class SoftPrediction:
+class SoftPrediction(Prediction):
     """Draws of soft trees, and what they predict.
 
     Attributes
     ----------
     model : HME
         The model, resolved.
+    inputs : Inputs
+        How rows become inputs.
     parameters : dict of str to numpy.ndarray
         The draws, as `Layout` has them, each of shape (chains, draws, numbers).
     seed : int
@@ -36,22 +45,37 @@ class SoftPrediction:
     """
 
     model: HME
+    inputs: Inputs
     parameters: dict[str, np.ndarray]
     seed: int
 
+    # A product of matrices rounds a row by how many there are.
+    rows_alone = False
+
     @property
     def shape(self) -> tuple[int, int]:
-        """Numbers of chains and of draws."""
-        return self.parameters["gates"].shape[:2]
+        """Numbers of chains and of draws of each."""
+        chains, draws = self.parameters["gates"].shape[:2]
+        return chains, draws
 
     @property
     def of_classes(self) -> bool:
         """Whether class probabilities are predicted."""
         return self.model.expert in ("logistic", "multinomial")
 
-    def take(self, kept: np.ndarray) -> SoftPrediction:
+    @property
+    def classes(self) -> int | None:
+        """Number of classes; None where numbers are predicted."""
+        return self.model.layout.outputs if self.of_classes else None
+
+    @property
+    def one_number(self) -> bool:
+        """Whether a response is one number."""
+        return self.model.calibrated.one_output and not self.of_classes
+
+    def take(self, draws: np.ndarray) -> SoftPrediction:
         """Some draws of each chain, by their numbers."""
-        return replace(self, parameters={name: values[:, kept] for name, values in self.parameters.items()})
+        return replace(self, parameters={name: values[:, draws] for name, values in self.parameters.items()})
 
     def tree(self, chain: int, draw: int) -> SoftTree:
         """One draw."""
@@ -64,94 +88,129 @@ class SoftPrediction:
             for draw in range(draws):
                 yield self.tree(chain, draw)
 
-    def predict(self, inputs: np.ndarray, kind: str, prob: float) -> np.ndarray:
-        """What `HMEPosterior.predict` promises, for the inputs of the rows."""
-        kinds = OF_CLASSES if self.of_classes else OF_NUMBERS
-        if kind not in kinds:
-            raise unknown_choice("kind of prediction", kind, kinds)
-        require_prob(prob)
-        one = self.shape == (1, 1)
-        if kind == "interval" and one:
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """The kinds of prediction that there are."""
+        return KINDS if self.of_classes else (*NUMBER_KINDS, "sd")
+
+    @property
+    def averages(self) -> tuple[str, ...]:
+        """Those that keep no draw in memory."""
+        return ("mean", "sd", "predictive_interval") if self.shape == (1, 1) else ("mean", "sd")
+
+    def numbers(self, keeps_draws: bool) -> int:
+        """How many numbers are in memory at once for a row, with or without those of every draw."""
+        draws, layout = self.shape[0] * self.shape[1] if keeps_draws else 1, self.model.layout
+        return max(draws, layout.leaves) * (1 + layout.outputs)
+
+    def predict(self, rows: np.ndarray, kind: Kind = "mean", prob: float = 0.9) -> Any:
+        """What `HMEPosterior.predict` promises, for rows of the schema's matrix."""
+        if "interval" in kinds_of(kind) and self.shape == (1, 1):
             raise InputError(
                 f"kind='interval': method={self.model.method!r} found one tree, which has no error bars; "
                 "choose another method or see normal_approximation, or kind='predictive_interval' for new responses"
             )
-        tails = [(1 - prob) / 2, (1 + prob) / 2]
-        if kind in ("mean", "sd"):
-            found = self._by_blocks(inputs, 1, lambda rows, _: self._mean(rows) if kind == "mean" else self._sd(rows))
-        elif kind == "predictive_interval" and one:
-            found = self._by_blocks(inputs, 1, lambda rows, _: self._quantiles(rows, tails))
-        else:
-            draw = self._means if kind in ("draws", "interval") else self._new
-            found = self._by_blocks(
-                inputs,
-                self.shape[0] * self.shape[1],
-                draw if kind in ("draws", "predictive") else lambda *block: _ends(draw(*block), tails),
-            )
-        if self.model.calibrated.one_output and not self.of_classes:
-            found = found[:, 0]
-        if kind in ("draws", "predictive"):
-            return np.moveaxis(found, -1, 0).reshape(*self.shape, *found.shape[:-1])
-        return found
+        inputs = self.inputs.of_matrix(rows)
 
-    def _by_blocks(
-        self, inputs: np.ndarray, draws: int, predict: Callable[[np.ndarray, int], np.ndarray]
-    ) -> np.ndarray:
-        """What a function of some rows, and of the number of the first, gives for all of them.
+        def block(some: slice, kinds: Sequence[str]) -> SoftBlock:
+            return SoftBlock(self, inputs[some], some.start, kinds)
 
-        A block has so many rows that one number for each of the draws at once, or for each leaf, fits into memory.
-        """
-        layout = self.model.layout
-        step = max(1, BLOCK_NUMBERS // (max(draws, layout.leaves) * (1 + layout.outputs)))
-        begins = range(0, max(len(inputs), 1), step)
-        return np.concatenate([predict(inputs[begin : begin + step], begin) for begin in begins])
+        return self._predicted(len(rows), kind, prob, block)
 
-    def _mean(self, inputs: np.ndarray) -> np.ndarray:
-        """E(y | x), shape (rows, outputs)."""
-        total = sum(tree.means(inputs) for tree in self.trees())
-        return self.model.outputs.original(total / (self.shape[0] * self.shape[1]))
 
-    def _sd(self, inputs: np.ndarray) -> np.ndarray:
+class SoftBlock(Block):
+    """What every soft tree says of a block of rows, in one walk over the trees.
+
+    Parameters
+    ----------
+    prediction : SoftPrediction
+        The draws.
+    inputs : numpy.ndarray
+        The rows.
+    first : int
+        The number of the first of them.
+    kinds : sequence of str
+        The kinds that will be asked for.
+    """
+
+    def __init__(self, prediction: SoftPrediction, inputs: np.ndarray, first: int, kinds: Sequence[str]) -> None:
+        self._prediction, self._inputs, self._first = prediction, inputs, first
+        self._wanted = {INTERVALS.get(kind, kind) for kind in kinds}
+        self._total = prediction.chains * prediction.draws
+
+    @cached_property
+    def _said(self) -> dict[str, np.ndarray]:
+        """What was asked for, with outputs on the last axis: that of all trees, or added up."""
+        model, wanted = self._prediction.model, self._wanted
+        total, squares, within = np.zeros((3, len(self._inputs), model.layout.outputs))
+        draws, new = [], []
+        normals = self._normals if "predictive" in wanted else None
+        for number, tree in enumerate(self._prediction.trees()):
+            mixture = tree.at(self._inputs)
+            if wanted & {"mean", "sd", "draws"}:
+                mean = mixture.mean
+                total += mean
+            if "sd" in wanted:
+                squares += mean**2
+                within += mixture.variance
+            if "draws" in wanted:
+                draws.append(model.outputs.original(mean))
+            if normals is not None:
+                new.append(new_outputs(mixture, normals[:, number]))
+        found = {"total": total, "squares": squares, "within": within}
+        kept = {name: np.stack(each, axis=-1) for name, each in (("draws", draws), ("new", new)) if each}
+        return found | {name: np.moveaxis(each, -1, 0) for name, each in kept.items()}
+
+    @property
+    def draws(self) -> np.ndarray:
+        """E(y | x) of each draw and row, or the class probabilities."""
+        return self._of_outputs(self._said["draws"])
+
+    @property
+    def predictive(self) -> np.ndarray:
+        """A new y for each draw and row."""
+        new = self._said["new"]
+        return new if self._prediction.of_classes else self._of_outputs(self._prediction.model.outputs.original(new))
+
+    @property
+    def mean(self) -> np.ndarray:
+        """The posterior mean of E(y | x), or of the class probabilities."""
+        return self._of_outputs(self._prediction.model.outputs.original(self._said["total"] / self._total))
+
+    @property
+    def sd(self) -> np.ndarray:
         """√Var(y | x), by Var(y | x) = E Var(y | x, tree) + Var E(y | x, tree)."""
-        total, squares, within = np.zeros((3, len(inputs), self.model.layout.outputs))
-        for tree in self.trees():
-            means = tree.means(inputs)
-            total += means
-            squares += means**2
-            within += tree.variances(inputs)
-        number = self.shape[0] * self.shape[1]
-        between = np.maximum(squares / number - (total / number) ** 2, 0)
-        return np.sqrt(within / number + between) * self.model.outputs.scale
+        said = self._said
+        between = np.maximum(said["squares"] / self._total - (said["total"] / self._total) ** 2, 0)
+        return self._of_outputs(np.sqrt(said["within"] / self._total + between) * self._prediction.model.outputs.scale)
 
-    def _quantiles(self, inputs: np.ndarray, tails: Sequence[float]) -> np.ndarray:
-        """Of the one tree, exactly."""
-        ends = [self.model.outputs.original(quantile(self.tree(0, 0), inputs, share)) for share in tails]
+    def of(self, kind: str, prob: float) -> np.ndarray:
+        """A kind of prediction; the interval of a new y of one tree is exact."""
+        if kind != "predictive_interval" or self._total > 1:
+            return super().of(kind, prob)
+        tree, outputs = self._prediction.tree(0, 0), self._prediction.model.outputs
+        ends = [self._of_outputs(outputs.original(quantile(tree, self._inputs, level))) for level in tails(prob)]
         return np.stack(ends, axis=-1)
 
-    def _means(self, inputs: np.ndarray, _: int) -> np.ndarray:
-        """E(y | x) of each draw, shape (rows, outputs, draws)."""
-        return np.stack([self.model.outputs.original(tree.means(inputs)) for tree in self.trees()], axis=-1)
+    def _of_outputs(self, values: np.ndarray) -> np.ndarray:
+        """Values with outputs on the last axis, of which one number has none."""
+        return values[..., 0] if self._prediction.one_number else values
 
-    def _new(self, inputs: np.ndarray, first: int) -> np.ndarray:
-        """A new response of each draw, shape (rows, outputs, draws); of classes their positions, without outputs."""
-        layout, total = self.model.layout, self.shape[0] * self.shape[1]
-        numbers = normals_by_row(self.seed, first, len(inputs), total * (1 + layout.outputs))
-        numbers = numbers.reshape(len(inputs), total, 1 + layout.outputs)
-        found = [new_outputs(tree, inputs, numbers[:, draw]) for draw, tree in enumerate(self.trees())]
-        if self.of_classes:
-            return np.stack(found, axis=-1)
-        return np.stack([self.model.outputs.original(one) for one in found], axis=-1)
+    @property
+    def _normals(self) -> np.ndarray:
+        """Standard normal numbers, shape (rows, all draws, 1 + outputs)."""
+        each = 1 + self._prediction.model.layout.outputs
+        numbers = normals_by_row(self._prediction.seed, self._first, len(self._inputs), self._total * each)
+        return numbers.reshape(len(self._inputs), self._total, each)
 
 
-def new_outputs(tree: SoftTree, inputs: np.ndarray, normal: np.ndarray) -> np.ndarray:
+def new_outputs(mixture: Mixture, normal: np.ndarray) -> np.ndarray:
     """A new output of each row: a leaf by the gates, then what its expert says.
 
     Parameters
     ----------
-    tree : SoftTree
-        The parameters.
-    inputs : numpy.ndarray
-        The rows.
+    mixture : Mixture
+        What a tree says at the rows.
     normal : numpy.ndarray
         Standard normal numbers, one for the leaf and one for each output, shape (rows, 1 + outputs). Each is used by
         its distribution function, so that a row's output does not depend on the others.
@@ -163,9 +222,9 @@ def new_outputs(tree: SoftTree, inputs: np.ndarray, normal: np.ndarray) -> np.nd
     """
     from scipy import special, stats
 
-    leaf = _chosen(np.exp(tree.log_paths(inputs)).T, special.ndtr(normal[:, 0]))
-    experts, every = tree.experts, np.arange(len(inputs))
-    means = experts.means(inputs)[leaf, every]
+    leaf = _chosen(mixture.share.T, special.ndtr(normal[:, 0]))
+    experts, every = mixture.experts, np.arange(len(normal))
+    means = mixture.means[leaf, every]
     if isinstance(experts, Classes):
         return _chosen(means, special.ndtr(normal[:, 1]))
     if isinstance(experts, Gaussian):
@@ -180,8 +239,3 @@ def new_outputs(tree: SoftTree, inputs: np.ndarray, normal: np.ndarray) -> np.nd
 def _chosen(shares: np.ndarray, uniform: np.ndarray) -> np.ndarray:
     """Of each row one of the choices, by its share."""
     return (uniform[:, None] > np.cumsum(shares, axis=1)[:, :-1]).sum(axis=1)
-
-
-def _ends(drawn: np.ndarray, tails: Sequence[float]) -> np.ndarray:
-    """The ends of intervals, on the last axis in place of the draws."""
-    return np.moveaxis(np.quantile(drawn, tails, axis=-1), 0, -1)

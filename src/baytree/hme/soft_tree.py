@@ -78,18 +78,50 @@ class SoftTree:
         xp = namespace(X)
         return log_sum_exp(xp.permute_dims(self.log_paths(X) + self.experts.log_density(X, Y), (1, 0)))
 
+    def at(self, X: Array) -> Mixture:
+        """What the tree says at some rows."""
+        return Mixture(self.experts, X, namespace(X).exp(self.log_paths(X)), self.experts.means(X))
+
     def means(self, X: Array) -> Array:
         """E(y | x), shape (rows, outputs)."""
-        xp = namespace(X)
-        return xp.sum(xp.exp(self.log_paths(X))[..., None] * self.experts.means(X), axis=0)
+        return self.at(X).mean
 
     def variances(self, X: Array) -> Array:
         """Var(y | x), the spread of the experts and their own, shape (rows, outputs)."""
-        xp = namespace(X)
-        share = xp.exp(self.log_paths(X))[..., None]
-        means = self.experts.means(X)
-        centre = xp.sum(share * means, axis=0)
-        return xp.sum(share * (self.experts.variances(X) + (means - centre) ** 2), axis=0)
+        return self.at(X).variance
+
+
+@dataclass(frozen=True)
+class Mixture:
+    """What a soft tree says at some rows.
+
+    Attributes
+    ----------
+    experts : Experts
+        The models at the leaves.
+    X : array
+        The rows.
+    share : array of shape (leaves, rows)
+        P(leaf | x).
+    means : array of shape (leaves, rows, outputs)
+        E(y | x, leaf).
+    """
+
+    experts: Experts
+    X: Array
+    share: Array
+    means: Array
+
+    @property
+    def mean(self) -> Array:
+        """E(y | x), shape (rows, outputs)."""
+        return namespace(self.X).sum(self.share[..., None] * self.means, axis=0)
+
+    @property
+    def variance(self) -> Array:
+        """Var(y | x), shape (rows, outputs)."""
+        within = self.experts.variances(self.X) + (self.means - self.mean) ** 2
+        return namespace(self.X).sum(self.share[..., None] * within, axis=0)
 
 
 @dataclass(frozen=True)

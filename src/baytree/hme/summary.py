@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from ..cart.summary import Tempered
-from ..diagnostics.advice import Remedy, advice, verdict
-from ..diagnostics.convergence import Diagnostics
+from ..posterior.summary import BaseSummary
 from ..text import counted
 from .expert_words import ExpertWords
 from .gate_directions import GateDirections
@@ -25,15 +23,11 @@ SPELT = {
 
 
 @dataclass(frozen=True)
-class HMESummary:
+class HMESummary(BaseSummary):
     """The figures that describe a posterior of soft trees.
 
     Attributes
     ----------
-    response, task, rows, columns, chains, draws, warmup, thin, seed, model, diagnostics, remedies
-        As of a `baytree.cart.summary.Summary`.
-    tempered : Tempered or None
-        How tempering went.
     has_chains : bool
         Whether the draws come from chains.
     epochs : int
@@ -50,19 +44,6 @@ class HMESummary:
         Likewise.
     """
 
-    response: str
-    task: str
-    rows: int
-    columns: int
-    chains: int
-    draws: int
-    warmup: int
-    thin: int
-    seed: int
-    model: dict[str, Any]
-    diagnostics: Diagnostics
-    remedies: tuple[Remedy, ...]
-    tempered: Tempered | None
     has_chains: bool
     epochs: int
     converged: bool
@@ -71,11 +52,13 @@ class HMESummary:
     gates: GateDirections
     experts: tuple[ExpertWords, ...]
 
+    unsaid = frozenset({"acceptance", "calibration"})
+
     @property
     def verdict(self) -> str:
         """Whether the chains agree, or the method has converged, in a sentence, and what to try where not."""
         if self.has_chains:
-            return verdict(self.diagnostics, self.remedies)
+            return super().verdict
         if not self.converged:
             return f"{self.method} has not converged after {counted(self.epochs, 'epoch')}: raise epochs."
         ended = f"{self.method} ended by itself after {counted(self.epochs, 'epoch')}"
@@ -84,66 +67,45 @@ class HMESummary:
         return f"{ended}; one tree has no error bars."
 
     @property
+    def agree(self) -> bool:
+        """Whether the chains agree, or the method has converged."""
+        return super().agree if self.has_chains else self.converged
+
+    @property
     def method(self) -> str:
         """How the tree was found, in words."""
         return SPELT[self.model["method"]]
 
     @property
-    def agree(self) -> bool:
-        """Whether the chains agree, or the method has converged."""
-        return self.diagnostics.agree if self.has_chains else self.converged
+    def what(self) -> str:
+        """What was fitted, in words."""
+        return "soft tree"
 
-    def to_dict(self) -> dict[str, Any]:
-        """The summary as JSON-safe values."""
-        plain = {name: getattr(self, name) for name in self.__dataclass_fields__ if name not in ("gates", "experts")}
-        return plain | {
-            "model": {name: value for name, value in self.model.items() if name != "calibration"},
-            "tempered": None if self.tempered is None else asdict(self.tempered),
-            "diagnostics": asdict(self.diagnostics),
-            "remedies": [remedy._asdict() for remedy in self.remedies],
-            "gates": self.gates.to_dict(),
-            "experts": [words.to_dict() for words in self.experts],
-            "verdict": self.verdict,
-            "agree": self.agree,
-        }
+    @property
+    def size(self) -> str:
+        """The size of the table and of the tree, in words."""
+        leaves = counted(self.model["branching"] ** self.model["depth"], "leaf", "leaves")
+        return f"{super().size}, {leaves} with {self.model['expert']} experts"
 
-    def __str__(self) -> str:
-        model = self.model
-        size = counted(model["branching"] ** model["depth"], "leaf", "leaves")
-        drawn = (
-            [
-                f"{counted(self.chains, 'chain')} × {counted(self.draws, 'draw')} "
-                f"(warmup {self.warmup:,}, thin {self.thin}, seed {self.seed})",
-                *([] if self.tempered is None else [str(self.tempered)]),
-                "",
-                *self.diagnostics.table(),
-            ]
-            if self.has_chains
-            else [f"{self.method}, {counted(self.epochs, 'epoch')} (seed {self.seed})"]
-        )
-        return "\n".join(
-            [
-                f"soft tree of {self.response!r}: {counted(self.rows, 'row')}, {counted(self.columns, 'column')}, "
-                f"{size} with {model['expert']} experts",
-                *drawn,
-                "",
-                str(self.gates),
-                "",
-                self.verdict,
-            ]
-        )
+    def drawn(self) -> list[str]:
+        """How it was found, in lines."""
+        if self.has_chains:
+            return super().drawn()
+        return [f"{self.method}, {counted(self.epochs, 'epoch')} (seed {self.seed})"]
+
+    def compared(self) -> list[list[str]]:
+        """How the chains compare, in paragraphs of lines."""
+        return [self.diagnostics.table()] if self.has_chains else []
+
+    def found(self) -> list[list[str]]:
+        """What the posterior says, in paragraphs of lines."""
+        return [[str(self.gates)]]
 
 
 def summarise(posterior: HMEPosterior) -> HMESummary:
     """What `HMEPosterior.summary` promises."""
-    settings, facts, swaps = posterior.settings, posterior.facts(), posterior.swaps()
-    remedies = advice(
-        facts["diagnostics"], warmup=settings.warmup, draws=posterior.draws, temperatures=settings.temperatures
-    )
-    return HMESummary(
-        **facts,
-        remedies=remedies if posterior.has_chains else (),
-        tempered=None if swaps is None else Tempered.of(settings, swaps),
+    return HMESummary.of(
+        posterior,
         has_chains=posterior.has_chains,
         epochs=posterior.epochs,
         converged=posterior.converged,

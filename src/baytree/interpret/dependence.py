@@ -12,6 +12,7 @@ from ..data.binning import Column
 from ..data.design import Schema
 from ..errors import InputError
 from ..plots import columns as plots
+from ..posterior.prediction import interval_of
 from ..validation import require_prob, require_whole, unknown_choice
 from .importance import PROB
 
@@ -228,10 +229,10 @@ def partial_dependence(
     response : str
         What is predicted, in words.
     """
-    bins, _, tails = _prepared(bins, rows, seed, prob)
+    bins, _ = _prepared(bins, rows, seed, prob)
     place, values = _grid(schema, bins, column, grid)
     averages = np.stack([drawn.mean(axis=1) for drawn in _along(predict, bins, place, values)])
-    return Dependence(values, averages.mean(axis=1), np.quantile(averages, tails, axis=1).T, prob, response)
+    return Dependence(values, averages.mean(axis=1), interval_of(averages.T, prob), prob, response)
 
 
 def ice(
@@ -257,14 +258,14 @@ def ice(
         Whether to take, in every draw, the difference from the response at the first value. Then curves that are not
         parallel tell an interaction.
     """
-    bins, chosen, tails = _prepared(bins, rows, seed, prob)
+    bins, chosen = _prepared(bins, rows, seed, prob)
     place, values = _grid(schema, bins, column, grid)
     means, intervals, first = [], [], None
     for drawn in _along(predict, bins, place, values):
         first = drawn if first is None else first
         drawn = drawn - first if centred else drawn
         means.append(drawn.mean(axis=0))
-        intervals.append(np.quantile(drawn, tails, axis=0).T)
+        intervals.append(interval_of(drawn, prob))
     response = f"change of {response}" if centred else response
     return Curves(values, chosen, np.stack(means, axis=1), np.stack(intervals, axis=1), prob, response)
 
@@ -295,7 +296,7 @@ def two_way_dependence(
     first, second = columns
     if first == second:
         raise InputError(f"column {first!r} was named twice; name two columns")
-    bins, _, tails = _prepared(bins, rows, seed, prob)
+    bins, _ = _prepared(bins, rows, seed, prob)
     each = grid if isinstance(grid, tuple) else (grid, grid)
     (at, of_first), (to, of_second) = (_grid(schema, bins, *both) for both in zip(columns, each, strict=True))
     mean = np.empty((len(of_first.bins), len(of_second.bins)))
@@ -305,15 +306,15 @@ def two_way_dependence(
         for j, drawn in enumerate(_along(predict, bins, to, of_second)):
             average = drawn.mean(axis=1)
             mean[i, j] = average.mean()
-            interval[i, j] = np.quantile(average, tails)
+            interval[i, j] = interval_of(average, prob)
     return Surface((of_first, of_second), mean, interval, prob, response)
 
 
-def _prepared(bins: np.ndarray, rows: int, seed: int, prob: float) -> tuple[np.ndarray, np.ndarray, list[float]]:
-    """A copy of the rows looked at, which they are, and the levels of the band's ends."""
+def _prepared(bins: np.ndarray, rows: int, seed: int, prob: float) -> tuple[np.ndarray, np.ndarray]:
+    """A copy of the rows looked at, and which they are."""
     require_prob(prob)
     chosen = chosen_rows(len(bins), rows, seed)
-    return bins[chosen], chosen, [(1 - prob) / 2, (1 + prob) / 2]
+    return bins[chosen], chosen
 
 
 def chosen_rows(present: int, rows: int, seed: int) -> np.ndarray:

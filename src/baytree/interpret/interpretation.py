@@ -2,22 +2,49 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
-from ..bart.prediction import SumPrediction
 from ..data.design import Design
 from ..diagnostics.predictions import DRAWS
 from ..errors import InputError
 from ..posterior.base import BasePosterior
+from ..posterior.prediction import Prediction
 from ..trees.ensemble import Ensemble
-from ..validation import unknown_choice
+from ..validation import require_whole, unknown_choice
 from . import dependence, shap
 from . import importance as use
 from .dependence import Curves, Dependence, PredictDraws, Surface
 from .importance import Interactions, VariableUse
 from .shap import Shap
+
+
+class Explainable(Prediction):
+    """Draws whose predictions can be told apart into what each column adds."""
+
+    @abstractmethod
+    def explain(self, bins: np.ndarray, place: int = 0) -> tuple[np.ndarray, np.ndarray]:
+        """Shapley values of each draw, row and column, and what each draw predicts of a row that nobody knows.
+
+        Parameters
+        ----------
+        bins : numpy.ndarray of uint32, shape (rows, columns)
+            The rows, encoded.
+        place : int
+            With classes, which of them.
+
+        Returns
+        -------
+        tuple of numpy.ndarray
+            Shapes (all draws, rows, columns) and (all draws,).
+        """
+
+    @abstractmethod
+    def explained_together(self, rows: int) -> Iterator[slice]:
+        """The rows in blocks whose Shapley values fill bounded memory."""
 
 
 class Interpretable(BasePosterior):
@@ -31,9 +58,10 @@ class Interpretable(BasePosterior):
 
     ensemble: Ensemble
 
-    def some_draws(self, draws: int | None) -> SumPrediction:
-        """Predictions from evenly spaced draws, so many of each chain; None for all."""
-        raise NotImplementedError
+    @property
+    @abstractmethod
+    def prediction(self) -> Explainable:
+        """What the draws say about rows that the schema encoded, and how."""
 
     def variable_use(self, prob: float = use.PROB) -> VariableUse:
         """Of each column, the share of the splitting rules that use it; ``print`` or ``plot`` it.
@@ -209,24 +237,30 @@ class Interpretable(BasePosterior):
         .. [1] Lundberg et al. (2020), From local explanations to global understanding with explainable AI for trees,
            Nature Machine Intelligence 2, 56–67.
         """
-        prediction, bins, place = self.some_draws(draws), self._codes(X), self._class(of)
+        prediction, bins, place = self._some(draws), self._codes(X), self._class(of)
         chosen = dependence.chosen_rows(len(bins), rows, seed)
         return shap(
             lambda block: prediction.explain(block, place),
             self.schema,
             bins,
             chosen,
-            blocks=prediction.row_blocks(len(chosen), len(self.schema.columns)),
+            blocks=prediction.explained_together(len(chosen)),
             prob=prob,
             response=self._name("variable of {}", place),
         )
+
+    def _some(self, draws: int | None) -> Explainable:
+        """Predictions from evenly spaced draws, so many of each chain; None for all."""
+        if draws is not None:
+            require_whole("draws", draws, 1)
+        return self.prediction.some(draws)
 
     def _codes(self, X: Any) -> np.ndarray:
         return self.bins_of(X) if isinstance(X, Design) else self.schema.encode(X)
 
     def _response(self, of: Any, draws: int | None) -> tuple[PredictDraws, str]:
         """What predicts the response, and what it is called."""
-        prediction, place = self.some_draws(draws), self._class(of)
+        prediction, place = self._some(draws), self._class(of)
         has_classes = self.schema.response.classes is not None
 
         def predict(bins: np.ndarray) -> np.ndarray:

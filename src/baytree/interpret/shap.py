@@ -10,6 +10,7 @@ import numpy as np
 
 from ..data.design import Schema
 from ..plots import columns as plots
+from ..posterior.prediction import interval_of
 from ..text import counted
 from ..validation import require_prob, unknown_choice
 from .importance import LISTED, PROB
@@ -149,12 +150,11 @@ def shap(
     """
     require_prob(prob)
     bins = bins[rows]
-    tails = [(1 - prob) / 2, (1 + prob) / 2]
     means, intervals, sizes = [], [], []
     for block in blocks:
         values, base = explain(bins[block])
         means.append(values.mean(axis=0))
-        intervals.append(np.moveaxis(np.quantile(values, tails, axis=0), 0, -1))
+        intervals.append(interval_of(values, prob))
         sizes.append(np.abs(values).sum(axis=1))
     size = np.sum(sizes, axis=0) / len(bins)
     return Shap(
@@ -163,7 +163,7 @@ def shap(
         mean=np.concatenate(means),
         interval=np.concatenate(intervals),
         size=size.mean(axis=0),
-        size_interval=np.quantile(size, tails, axis=0).T,
+        size_interval=interval_of(size, prob),
         base=float(base.mean()),
         prob=prob,
         levels=_levels(schema, bins),

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..posterior.prediction import tails
 from ..trees.ensemble import Ensemble
 from ..trees.forest import Forest, ranges
 
@@ -111,7 +112,7 @@ def share_summary(
         low = ranked(int(below))
         return low + part * (ranked(min(int(below) + 1, draws - 1)) - low)
 
-    return mean, np.stack([quantile((1 - prob) / 2), quantile((1 + prob) / 2)], axis=1)
+    return mean, np.stack([quantile(level) for level in tails(prob)], axis=1)
 
 
 def _shares(sums: Ensemble, occurrences: Occurrences, total: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

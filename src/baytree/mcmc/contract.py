@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import Any, Generic, NoReturn, Protocol, Self, TypeVar
+from typing import Any, ClassVar, Generic, NoReturn, Protocol, Self, TypeVar
 
 import numpy as np
 
 from ..data.design import AnyDesign
 from ..errors import InputError
+from ..validation import is_number
 from .tempering import NO_TEMPERING, Tempering
 
 
@@ -54,8 +55,17 @@ def refuse_init() -> NoReturn:
     raise InputError("only a chain over single trees can begin at a tree; leave init out")
 
 
+def require_power(power: Any) -> None:
+    """Raise InputError for what cannot be the power of a likelihood."""
+    if not is_number(power) or not 0 <= power < float("inf"):
+        raise InputError(f"power={power!r}: choose 0 or more; 1 is the posterior, 0 the prior")
+
+
 class Model(ABC, Generic[PosteriorType, ChainType]):
     """What is sampled, as a small frozen description: the first type is its posterior's, the second its chains'."""
+
+    # Whether its chains can run at several temperatures.
+    tempers: ClassVar[bool] = True
 
     @staticmethod
     @abstractmethod
@@ -73,6 +83,10 @@ class Model(ABC, Generic[PosteriorType, ChainType]):
     @abstractmethod
     def describe(self, schema: Any) -> str:
         """What is assumed of tables with a schema, in sentences of a line each; the model must be resolved."""
+
+    def shares(self) -> dict[str, float]:
+        """How often each proposal is made, by its name; none where nothing that is proposed can be refused."""
+        return {}
 
     # ---- chains ---------------------------------------------------------------------------------------------------
 

@@ -158,6 +158,13 @@ def position_from_dict(record: Mapping[str, Any]) -> _core.TemperingPosition:
     return position
 
 
+def is_position(record: Mapping[str, Any], rungs: int) -> bool:
+    """Whether `position_to_dict` could have given this of so many rungs; KeyError or TypeError where it has no such."""
+    position = position_from_dict(record)
+    of_rungs = [len(position.ladder), len(position.walker)] == [rungs, rungs]
+    return of_rungs and [len(position.tried), len(position.accepted)] == [rungs**2, rungs**2]
+
+
 def _is_whole(value: Any) -> bool:
     return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
 

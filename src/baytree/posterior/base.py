@@ -1,28 +1,34 @@
-"""What posteriors of all models share: whether their chains agree, and how they are written to a file."""
+"""What posteriors of all families share: the third type of the contract, beside models and chains."""
 
 from __future__ import annotations
 
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from ..data.design import AnyDesign
 from ..diagnostics.convergence import Diagnostics
-from ..diagnostics.predictions import DRAWS, Rows, distinct_rows
+from ..diagnostics.evidence import LogEvidence
+from ..diagnostics.predictions import DRAWS, Rows, diagnose_series, distinct_rows
 from ..errors import InputError
 from ..mcmc.contract import AnyModel
 from ..mcmc.settings import RunSettings
+from ..mcmc.tempering import Swaps, is_position
 from ..storage import ModelReader, ModelWriter
+from .prediction import Kind, Prediction
+from .summary import BaseSummary
 
 # A model file is written in blocks of about this many numbers a chain, far below SQLite's limit for one value.
 NUMBERS_PER_BLOCK = 8_000_000
+# The log-likelihoods of the rungs of tempered chains, in what a chain records.
+RUNGS = "rung_log_likelihood"
 
 # What a chain recorded in one block: the arrays of a forest of the trees that are new in it, and of its draws.
 Part = dict[str, np.ndarray]
@@ -39,10 +45,14 @@ class BasePosterior(ABC):
         The training table's names, cut points, levels and response.
     settings : RunSettings
         How the draws were asked for.
+    log_likelihood : numpy.ndarray
+        The log-likelihood of each draw, of all rows together, shape (chains, draws).
+    rung_log_likelihood : numpy.ndarray or None
+        Of tempered chains, where the family has them: that of every rung, shape (chains, draws, rungs).
     states : tuple of dict
-        Where each chain stopped, so that it can go on.
+        Where each chain stopped, so that it can go on; what a method without chains has to say instead.
     monitored : Rows or None
-        Some training rows, by which chains are compared; no file or pickle holds them.
+        Some training rows, by which chains are compared; no model file holds them.
     recorded : Diagnostics or None
         What a comparison found while the training rows were at hand.
     """
@@ -50,58 +60,123 @@ class BasePosterior(ABC):
     model: Any  # a Model; each posterior says of which family
     schema: Any
     settings: RunSettings
+    log_likelihood: np.ndarray
+    rung_log_likelihood: np.ndarray | None
     states: tuple[dict[str, Any], ...]
     monitored: Rows | None
     recorded: Diagnostics | None
 
+    # The arrays that a model file has of each chain, and those that only some files have.
+    part_arrays: ClassVar[tuple[str, ...]]
+    optional_arrays: ClassVar[tuple[str, ...]] = ()
+    # Which of the series says how large a draw is.
+    size: ClassVar[str] = "leaves"
+
     @property
-    @abstractmethod
     def chains(self) -> int:
         """Number of chains."""
+        return int(self.log_likelihood.shape[0])
+
+    @property
+    def draws(self) -> int:
+        """Number of draws of each chain."""
+        return int(self.log_likelihood.shape[1])
 
     @property
     @abstractmethod
-    def draws(self) -> int:
-        """Number of draws of each chain."""
+    def series(self) -> Mapping[str, np.ndarray]:
+        """What chains are compared by besides predictions: ``"log-likelihood"``, the size of a draw and what else.
+
+        Each of shape (chains, draws).
+        """
+
+    @abstractmethod
+    def summary(self) -> BaseSummary:
+        """What was fitted, what it says, and whether the chains agree; ``print`` it."""
+
+    # ---- prediction -----------------------------------------------------------------------------------------------
+
+    @property
+    @abstractmethod
+    def prediction(self) -> Prediction:
+        """What the draws say about rows that the schema encoded."""
+
+    def predict(self, X: Any, kind: Kind = "mean", prob: float = 0.9) -> Any:
+        """Predict new rows, averaging over the draws.
+
+        Parameters
+        ----------
+        X : path, frame or array-like
+            New rows; frames are matched by column name.
+        kind : str or sequence of str
+            What to predict. Several kinds are made together: the table is encoded once and the draws go over it once.
+        prob : float
+            The probability of an interval.
+
+        Returns
+        -------
+        numpy.ndarray or dict of str to numpy.ndarray
+            Of several kinds, each by its name, the same to the bit as if it had been asked for alone.
+        """
+        return self.prediction.predict(self.schema.encode(X), kind, prob)
+
+    # ---- chains ---------------------------------------------------------------------------------------------------
 
     @property
     def has_chains(self) -> bool:
         """Whether the draws come from chains, which can go on."""
         return True
 
-    @abstractmethod
-    def predict(self, X: Any, kind: str = "mean", prob: float = 0.9) -> np.ndarray:
-        """Predict new rows, averaging over the draws."""
+    def require_chains(self) -> None:
+        """Raise InputError where there are no chains that could go on."""
+        if not self.has_chains:
+            method = getattr(self.model, "method", None)
+            named = f"this {type(self.model).__name__}" if method is None else f"method={method!r}"
+            raise InputError(f"{named} has no chains that could go on: sample anew")
 
-    @abstractmethod
-    def summary(self) -> Any:
-        """What was fitted, what it says, and whether the chains agree; ``print`` it."""
+    @property
+    def acceptance(self) -> dict[str, float]:
+        """Of each proposal, the share of its turns that changed the state; nothing where none is accepted or refused.
 
-    @abstractmethod
-    def _diagnose(self, rows: Rows | None, draws: int | None) -> Diagnostics:
-        """Compare the chains at some rows, on some draws of each."""
+        Of tempered chains that is the cold rung's.
+        """
+        shares = self.model.shares()
+        if not shares or not self.has_chains:
+            return {}
+        cold = [self._rungs_of(state)[0] for state in self.states]
+        turns, accepted = (np.sum([rung[name] for rung in cold], axis=0) for name in ("turns", "accepted"))
+        return dict(zip(shares, (accepted / np.maximum(turns, 1)).tolist(), strict=True))
+
+    @property
+    def tempered(self) -> bool:
+        """Whether there are chains at several temperatures."""
+        return self.settings.temperatures > 1 and self.has_chains
+
+    def swaps(self) -> Swaps:
+        """How the rungs of tempered chains exchanged their states: replica exchange."""
+        if not self.tempered:
+            remedy = "sample with temperatures=12, say" if self.model.tempers else "chains of this model cannot be"
+            raise InputError(f"these chains were not tempered: {remedy}")
+        return Swaps.of([state["position"] for state in self.states])
+
+    @property
+    def known_evidence(self) -> LogEvidence | None:
+        """The log evidence P(y | x), where tempered chains tell it."""
+        return None
+
+    def _rungs_of(self, state: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
+        """The rungs of the state of a chain; one that is never tempered is its only rung."""
+        return state["rungs"] if self.model.tempers else [state]
 
     def __getstate__(self) -> dict[str, Any]:
-        """All but the core's copy of the trees, which is made again when needed, and the training rows."""
-        kept = {name: value for name, value in self.__dict__.items() if name not in ("_predictor", "_diagnostics")}
-        return kept | {"monitored": None, "recorded": self.diagnostics()}
+        """All but what is made again when needed.
 
-    def facts(self) -> dict[str, Any]:
-        """What summaries of all models say: the response, the table, how draws were made, and how chains compare."""
-        response, settings = self.schema.response, self.settings
-        return {
-            "response": response.name,
-            "task": response.task,
-            "rows": settings.rows,
-            "columns": len(self.schema.columns),
-            "chains": self.chains,
-            "draws": self.draws,
-            "warmup": settings.warmup,
-            "thin": settings.thin,
-            "seed": settings.seed,
-            "model": self.model.to_dict(),
-            "diagnostics": self.diagnostics(),
-        }
+        What a comparison of the chains found goes along, and the training rows do not; where nobody has compared them
+        yet the monitored rows go along instead, so that it can still be done.
+        """
+        found = self.__dict__.get("_diagnostics", self.recorded)
+        kept = {name: value for name, value in self.__dict__.items() if name not in ("prediction", "_diagnostics")}
+        return kept | {"recorded": found, "monitored": self.monitored if found is None else None}
 
     # ---- do the chains agree? -------------------------------------------------------------------------------------
 
@@ -133,6 +208,11 @@ class BasePosterior(ABC):
         if found is not None and (found.chains, found.draws) == (self.chains, self.draws):
             return found
         return self._diagnose(self.monitored, DRAWS)
+
+    def _diagnose(self, rows: Rows | None, draws: int | None) -> Diagnostics:
+        """Compare the chains at some rows, on some draws of each."""
+        predicting = None if rows is None else self.prediction.some(draws)
+        return diagnose_series(self, self.series, predicting, rows, draws, self.size)
 
     def _rows(self, rows: Any) -> Rows:
         bins = self.bins_of(rows) if isinstance(rows, AnyDesign) else self.schema.encode(rows)
@@ -166,14 +246,51 @@ class BasePosterior(ABC):
     ) -> Self:
         """Put together what the chains recorded, `parts[chain]` being its blocks in order; this empties them."""
 
-    @staticmethod
-    @abstractmethod
-    def read_parts(reader: ModelReader, chain: int, settings: RunSettings) -> list[Part]:
+    @classmethod
+    def read_parts(cls, reader: ModelReader, chain: int) -> list[Part]:
         """The blocks of draws of one chain in a model file."""
+        arrays = {name: reader.blocks(chain, name) for name in (*cls.part_arrays, *cls.optional_arrays)}
+        there = {name: blocks for name, blocks in arrays.items() if blocks or name in cls.part_arrays}
+        return [dict(zip(there, block, strict=True)) for block in zip(*there.values(), strict=True)]
 
-    @abstractmethod
     def check(self) -> Self:
         """Raise InputError where the parts do not belong together; gives the posterior itself."""
+        whole = self.log_likelihood.ndim == 2 and self.log_likelihood.size > 0
+        if not whole or not self.settings.chains == self.chains == len(self.states):
+            raise InputError("draws or states are missing")
+        tempering = self.settings.tempering
+        if tempering.temperatures > 1 and not self.model.tempers:
+            raise InputError("chains of this model are not tempered")
+        for number, state in enumerate(self.states):
+            try:
+                whole = self._goes_on(number, state)
+            except (KeyError, TypeError, AttributeError, IndexError) as error:
+                raise InputError(f"the state of chain {number} cannot be read ({error!r})") from error
+            if not whole:
+                raise InputError(f"the state of chain {number} does not fit its draws")
+        self._check_draws()
+        if self.tempered:
+            rungs = self.rung_log_likelihood
+            if rungs is None or rungs.shape != (self.chains, self.draws, self.settings.temperatures):
+                raise InputError("the log-likelihoods of the rungs are missing")
+        return self
+
+    @abstractmethod
+    def _check_draws(self) -> None:
+        """Raise InputError where what the chains recorded does not belong together."""
+
+    def _goes_on(self, number: int, state: Mapping[str, Any]) -> bool:
+        """Whether a chain could go on from its state, or there is none to do so.
+
+        A KeyError, TypeError, AttributeError or IndexError where the state cannot be read.
+        """
+        if not self.has_chains:
+            return True
+        rungs, shares = self._rungs_of(state), self.model.shares()
+        counts = [rung[name] for rung in rungs for name in ("turns", "accepted")] if shares else []
+        whole = len(rungs) == self.settings.temperatures and {len(count) for count in counts} <= {len(shares)}
+        whole = whole and {"warmed", "toward"} <= state.keys() and state["drawn"] == self.draws
+        return whole and (not self.model.tempers or is_position(state["position"], len(rungs)))
 
     @property
     @abstractmethod
@@ -205,10 +322,12 @@ def model_header(model: AnyModel, schema: Any, settings: RunSettings) -> dict[st
     return {"model": model.to_dict(), "schema": schema.to_dict(), "plan": asdict(settings)}
 
 
-def blocks_of(reader: ModelReader, chain: int, names: Sequence[str], optional: Sequence[str] = ()) -> list[Part]:
-    """The blocks of draws of one chain in a model file, by the names of their arrays; some it may not have."""
-    arrays = {name: reader.blocks(chain, name) for name in (*names, *optional)}
-    for name in optional:
-        if not arrays[name]:
-            del arrays[name]
-    return [dict(zip(arrays, block, strict=True)) for block in zip(*arrays.values(), strict=True)]
+def taken(parts: Sequence[Sequence[Part]], name: str, *shape: int) -> np.ndarray:
+    """An array of all draws, taken out of what the chains recorded, shape (chains, draws, …)."""
+    arrays = [np.concatenate([part.pop(name) for part in chain]) for chain in parts]
+    return np.stack([array.reshape(-1, *shape) for array in arrays] if shape else arrays)
+
+
+def taken_if_there(parts: Sequence[Sequence[Part]], name: str, *shape: int) -> np.ndarray | None:
+    """The same of an array that not all chains record; None where they did not."""
+    return taken(parts, name, *shape) if name in parts[0][0] else None

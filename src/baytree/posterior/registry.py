@@ -82,7 +82,7 @@ def read_posterior(reader: ModelReader) -> BasePosterior:
     model, schema, settings = read_header(reader)
     kind = family_of(model).posterior
     states = [model.upgraded(state) for state in reader.states()]
-    parts = [kind.read_parts(reader, chain, settings) for chain in range(len(states))]
+    parts = [kind.read_parts(reader, chain) for chain in range(len(states))]
     # Files of earlier versions, and of runs that were not finished, have none.
     found = reader.header().get("diagnostics")
     recorded = None if found is None else Diagnostics.from_dict(found)

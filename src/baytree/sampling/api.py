@@ -132,8 +132,7 @@ def extend(
     """
     posterior.model.require(design)
     require_whole("draws", draws, 1)
-    if not posterior.has_chains:
-        raise InputError(f"method={posterior.model.method!r} has no chains that could go on: sample anew")
+    posterior.require_chains()
     require_same_data(design, posterior.settings.data)
     settings = replace(posterior.settings, draws=posterior.draws + int(draws))
     run = Run(posterior.model, design, settings, training_rows(design), threads, progress)
@@ -232,7 +231,7 @@ def resume(
         model.require(design)
         states = [model.upgraded(state) for state in reader.states()]
         kind = family_of(model).posterior
-        parts = [kind.read_parts(reader, chain, settings) for chain in range(len(states))]
+        parts = [kind.read_parts(reader, chain) for chain in range(len(states))]
     if len(states) != settings.chains:
         raise FileError(f"{partial_path(checkpoint)}: the run stopped before it began; remove the file and begin anew")
     require_same_data(design, settings.data)

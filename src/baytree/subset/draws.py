@@ -10,12 +10,11 @@ from itertools import pairwise
 import numpy as np
 
 from ..errors import InputError
-from ..posterior.base import Part
+from ..posterior.base import RUNGS, Part, taken, taken_if_there
 
 MODEL_ARRAYS = ("unit", "begin", "mean")
 DRAW_ARRAYS = ("model", "log_likelihood", "log_prior", "sigma", "level", "shrinkage")
 PART_ARRAYS = (*MODEL_ARRAYS, *DRAW_ARRAYS, "coefficient")
-RUNGS = "rung_log_likelihood"
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,9 +139,9 @@ class SubsetDraws:
         return record
 
     @classmethod
-    def from_parts(cls, parts: Sequence[Sequence[Part]], sizes: np.ndarray) -> SubsetDraws:
+    def from_parts(cls, parts: Sequence[Sequence[Part]], sizes: np.ndarray, temperatures: int) -> SubsetDraws:
         """Put together what the chains recorded, `parts[chain]` being its blocks in order; this empties them."""
-        drawn = {name: _stacked(parts, name) for name in DRAW_ARRAYS}
+        drawn = {name: taken(parts, name) for name in DRAW_ARRAYS}
         counts = [np.concatenate([np.diff(part["begin"]) for part in chain]) for chain in parts]
         # Each chain counts its models from 0.
         drawn["model"] += np.cumsum([0, *map(len, counts[:-1])])[:, None]
@@ -154,9 +153,7 @@ class SubsetDraws:
             for name in ("unit", "mean", "coefficient")
         }
         begin = np.concatenate([[0], np.cumsum(np.concatenate(counts))]).astype(np.int64)
-        rungs = _stacked(parts, RUNGS) if RUNGS in parts[0][0] else None
-        if rungs is not None:
-            rungs = rungs.reshape(*drawn["model"].shape, -1)
+        rungs = taken_if_there(parts, RUNGS, temperatures)
         return cls(**joined, **drawn, begin=begin, sizes=sizes, rung_log_likelihood=rungs)
 
     def check(self) -> None:
@@ -184,7 +181,3 @@ def ranges(first: np.ndarray, sizes: np.ndarray) -> np.ndarray:
     """first[0] … first[0] + sizes[0] − 1, then those of the next, and so on."""
     before = np.cumsum(sizes) - sizes
     return np.repeat(first - before, sizes) + np.arange(int(sizes.sum()))
-
-
-def _stacked(parts: Sequence[Sequence[Part]], name: str) -> np.ndarray:
-    return np.stack([np.concatenate([part.pop(name) for part in chain]) for chain in parts])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
@@ -13,10 +12,10 @@ from .. import _core
 from ..data.matrix import LinearDesign, LinearSchema, require_linear
 from ..data.standardise import Standard, left_out, standardise
 from ..errors import InputError
-from ..mcmc.contract import Model
+from ..mcmc.contract import Model, require_power
 from ..mcmc.mixtures import ProposalSpec, parse_weights
 from ..mcmc.tempering import NO_TEMPERING, Tempering, position_from_dict, position_to_dict
-from ..validation import is_number, unknown_choice
+from ..validation import unknown_choice
 from .calibration import Calibration, require_noise
 from .priors import PARAMETER_PRIORS, BetaBinomial, HyperGN, ModelPrior, ParameterPrior, model_prior_of, prior_from_dict
 
@@ -95,8 +94,7 @@ class Subset(Model["SubsetPosterior", _core.SubsetChain]):
             raise unknown_choice("method", self.method, METHODS)
         if not isinstance(self.fit_intercept, (bool, np.bool_)):
             raise InputError(f"fit_intercept={self.fit_intercept!r}: choose True or False")
-        if not is_number(self.power) or not 0 <= self.power < math.inf:
-            raise InputError(f"power={self.power!r}: choose 0 or more; 1 is the posterior, 0 the prior")
+        require_power(self.power)
         require_noise(self.nu, self.scale)
         self.shares()
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -11,18 +11,17 @@ import numpy as np
 
 from ..data.matrix import LinearSchema
 from ..diagnostics.convergence import Diagnostics
-from ..diagnostics.predictions import Rows, diagnose_series, spaced
+from ..diagnostics.predictions import Rows
 from ..diagnostics.trace import Trace
 from ..errors import InputError
 from ..interpret.importance import PROB
 from ..mcmc.settings import RunSettings
-from ..mcmc.tempering import Swaps
-from ..posterior.base import BasePosterior, Part, blocks_of
-from ..storage import ModelReader
+from ..posterior.base import RUNGS, BasePosterior, Part
+from ..posterior.prediction import Kind, interval_of
 from ..validation import require_prob, require_whole
-from .draws import PART_ARRAYS, RUNGS, SubsetDraws
+from .draws import PART_ARRAYS, SubsetDraws
 from .model import Subset
-from .prediction import Fits, LinearPrediction
+from .prediction import LinearPrediction
 from .ranking import Coefficients, Enumerated, Inclusion, Normalised, RankedModel, RankedModels
 from .summary import SubsetSummary, summarise
 from .term_use import TermUse, term_use
@@ -63,19 +62,13 @@ class SubsetPosterior(BasePosterior):
     monitored: Rows | None = None
     recorded: Diagnostics | None = None
 
+    part_arrays = PART_ARRAYS
+    optional_arrays = OPTIONAL
+    size = "columns"
+
     def __repr__(self) -> str:
         size = f"{self.chains} chains × {self.draws:,} draws"
         return f"<SubsetPosterior: {size}, response {self.schema.response.name!r}>"
-
-    @property
-    def chains(self) -> int:
-        """Number of chains."""
-        return self.drawn.chains
-
-    @property
-    def draws(self) -> int:
-        """Number of draws of each chain."""
-        return self.drawn.draws
 
     @property
     def has_chains(self) -> bool:
@@ -83,34 +76,24 @@ class SubsetPosterior(BasePosterior):
         return self.enumerated is None
 
     @property
-    def log_likelihood(self) -> np.ndarray:
+    def log_likelihood(self) -> np.ndarray:  # type: ignore[override]
         """log P(y|γ) − log P(y|∅) of each draw, shape (chains, draws)."""
         return self.drawn.log_likelihood
 
     @property
+    def rung_log_likelihood(self) -> np.ndarray | None:  # type: ignore[override]
+        """Of tempered chains, that of every rung, shape (chains, draws, rungs)."""
+        return self.drawn.rung_log_likelihood
+
+    @property
     def sigma(self) -> np.ndarray:
         """The standard deviation of the noise of each draw, shape (chains, draws)."""
-        return self._prediction.sigma.reshape(self.drawn.model.shape)
+        return self.prediction.sigma.reshape(self.drawn.model.shape)
 
     @property
     def n_columns(self) -> np.ndarray:
         """The number of columns of the matrix in the model of each draw, shape (chains, draws)."""
         return self.drawn.width[self.drawn.model]
-
-    @property
-    def acceptance(self) -> dict[str, float]:
-        """Of each move, the share of its turns that changed the model; of independent draws none."""
-        if self.enumerated is not None:
-            return {}
-        turns = np.sum([state["rungs"][0]["turns"] for state in self.states], axis=0)
-        accepted = np.sum([state["rungs"][0]["accepted"] for state in self.states], axis=0)
-        return dict(zip(self.model.shares(), (accepted / np.maximum(turns, 1)).tolist(), strict=True))
-
-    def swaps(self) -> Swaps | None:
-        """How tempered chains exchanged their models; None where chains are not tempered."""
-        if self.settings.temperatures == 1 or self.enumerated is not None:
-            return None
-        return Swaps.of([state["position"] for state in self.states])
 
     @cached_property
     def _possible(self) -> list[int]:
@@ -236,7 +219,8 @@ class SubsetPosterior(BasePosterior):
     # ---- coefficients and prediction --------------------------------------------------------------------------------
 
     @cached_property
-    def _prediction(self) -> LinearPrediction:
+    def prediction(self) -> LinearPrediction:
+        """What the draws say about rows of the matrix."""
         columns = self.model.columns_of(self.schema)
         return LinearPrediction(
             self.model, self.drawn, np.concatenate([columns[number] for number in self._possible]), self.settings.seed
@@ -251,9 +235,8 @@ class SubsetPosterior(BasePosterior):
             The probability of the intervals.
         """
         require_prob(prob)
-        prediction = self._prediction
-        mean, of_columns = prediction.mean
-        tails = [(1 - prob) / 2, (1 + prob) / 2]
+        prediction = self.prediction
+        mean, of_columns = prediction.coefficient_mean
         width, total = self.schema.width, self.drawn.model.size
         sd, interval, inclusion = np.zeros(width), np.zeros((width, 2)), np.zeros(width)
         order = np.argsort(self.drawn.coefficient_column, kind="stable")
@@ -264,7 +247,7 @@ class SubsetPosterior(BasePosterior):
             of_one = np.zeros(total)
             found = values[edges[place] : edges[place + 1]]
             of_one[: len(found)] = found
-            sd[place], interval[place] = of_one.std(), np.quantile(of_one, tails)
+            sd[place], interval[place] = of_one.std(), interval_of(of_one, prob)
             inclusion[place] = len(found) / total
         names = self.schema.matrix_names
         if not self.model.fit_intercept:
@@ -274,12 +257,12 @@ class SubsetPosterior(BasePosterior):
             ("(intercept)", *names),
             np.concatenate([[mean], of_columns]),
             np.concatenate([[level.std()], sd]),
-            np.concatenate([[np.quantile(level, tails)], interval]),
+            np.concatenate([interval_of(level, prob)[None], interval]),
             np.concatenate([[1.0], inclusion]),
             prob,
         )
 
-    def predict(self, X: Any, kind: str = "mean", prob: float = 0.9) -> np.ndarray:
+    def predict(self, X: Any, kind: Kind = "mean", prob: float = 0.9) -> Any:
         """Predict new rows, averaging over the models.
 
         Parameters
@@ -296,23 +279,17 @@ class SubsetPosterior(BasePosterior):
         prob : float
             The probability of an interval.
         """
-        return self._prediction.predict(self.schema.encode(X), kind, prob)
+        return super().predict(X, kind, prob)
+
+    @property
+    def series(self) -> dict[str, np.ndarray]:
+        """The log-likelihood, the number of columns and the noise of each draw."""
+        columns = self.n_columns.astype(float)
+        return {"log-likelihood": self.log_likelihood, "columns": columns, "sigma": self.sigma}
 
     def trace(self) -> Trace:
         """What each draw of each chain has of likelihood, columns and noise; it can be drawn."""
-        columns = self.n_columns.astype(float)
-        return Trace({"log-likelihood": self.log_likelihood, "columns": columns, "sigma": self.sigma})
-
-    def _diagnose(self, rows: Rows | None, draws: int | None) -> Diagnostics:
-        series = dict(self.trace().series)
-        predicting = None
-        if rows is not None:
-            drawn = self.drawn
-            if draws is not None and draws < self.draws:
-                drawn = drawn.take(spaced(np.arange(self.draws)[None], draws)[0])
-            prediction = replace(self._prediction, draws=drawn)
-            predicting = Fits(lambda bins: prediction.predict(bins, "draws", PROB), drawn.chains, drawn.draws)
-        return diagnose_series(self, series, predicting, rows, draws, size="columns")
+        return Trace(self.series)
 
     # ---- files ----------------------------------------------------------------------------------------------------
 
@@ -346,33 +323,19 @@ class SubsetPosterior(BasePosterior):
             enumerated = Enumerated(float(found.pop("log_total")[0]), **found)
         columns = model.columns_of(schema)
         sizes = np.array([len(columns[number]) for number in model.possible_units(schema)], dtype=np.int64)
-        drawn = SubsetDraws.from_parts(parts, sizes)
+        drawn = SubsetDraws.from_parts(parts, sizes, settings.temperatures)
         return cls(model, schema, settings, drawn, tuple(states), enumerated, monitored, recorded)
 
-    @staticmethod
-    def read_parts(reader: ModelReader, chain: int, settings: RunSettings) -> list[Part]:
-        """The blocks of draws of one chain in a model file."""
-        return blocks_of(reader, chain, PART_ARRAYS, OPTIONAL)
-
-    def check(self) -> SubsetPosterior:
-        """Raise InputError where the parts do not belong together; gives the posterior itself."""
+    def _check_draws(self) -> None:
+        """Raise InputError where draws and models do not belong together, or to the columns."""
         self.drawn.check()
-        if not self.settings.chains == self.chains == len(self.states):
-            raise InputError("draws or states are missing")
-        if (
-            len(self.model.calibrated.spread) != self.schema.width
-            or len(self.model.calibrated.centre) != self.schema.width
-        ):
+        found = self.model.calibrated
+        if not len(found.spread) == len(found.centre) == self.schema.width:
             raise InputError("the calibration does not fit the columns")
         if (self.enumerated is not None) != (self.model.method == "enumerate"):
             raise InputError("what the enumeration found is missing")
         if self.enumerated is not None:
             self.enumerated.check(len(self.units), len(self.model.free_units(self.schema)))
-        elif self.settings.temperatures > 1:
-            rungs = self.drawn.rung_log_likelihood
-            if rungs is None or rungs.shape[2] != self.settings.temperatures:
-                raise InputError("the log-likelihoods of the rungs are missing")
-        return self
 
 
 def _normalised(log_weight: np.ndarray) -> np.ndarray:

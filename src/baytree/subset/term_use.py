@@ -11,6 +11,7 @@ from ..errors import InputError
 from ..interpret.importance import DRAWN, Shares
 from ..interpret.null import Null
 from ..plots import columns as plots
+from ..posterior.prediction import interval_of
 from .draws import SubsetDraws
 
 if TYPE_CHECKING:
@@ -91,5 +92,4 @@ def term_use(drawn: SubsetDraws, schema: LinearSchema, possible: list[int], prob
     included = drawn.included().astype(float)
     terms = np.maximum(included.sum(axis=1, keepdims=True), 1)
     shares = (included @ has / terms)[drawn.model.ravel()]
-    tails = [(1 - prob) / 2, (1 + prob) / 2]
-    return TermUse(schema.names, shares.mean(axis=0), np.quantile(shares, tails, axis=0).T, prob)
+    return TermUse(schema.names, shares.mean(axis=0), interval_of(shares, prob), prob)

@@ -115,7 +115,7 @@ def test_shap_values_of_some_rows_and_draws(posterior: BARTPosterior) -> None:
 
 def test_blocks_make_no_difference(posterior: BARTPosterior, monkeypatch: pytest.MonkeyPatch) -> None:
     at_once = posterior.shap(X)
-    monkeypatch.setattr("baytree.bart.prediction.BLOCK_NUMBERS", 1)
+    monkeypatch.setattr("baytree.posterior.prediction.BLOCK_NUMBERS", 1)
     one_by_one = posterior.shap(X)
     assert (at_once.interval == one_by_one.interval).all()
     assert one_by_one.size == pytest.approx(at_once.size)

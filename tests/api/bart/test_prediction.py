@@ -9,7 +9,6 @@ import pytest
 from scipy import stats
 
 import baytree as bt
-from baytree.bart import prediction as sum_prediction
 from baytree.bart.prediction import SumPrediction, SumPredictor, largest_probabilities
 from baytree.data.design import Schema
 from baytree.trees.ensemble import Ensemble
@@ -197,7 +196,7 @@ def test_blocks_and_parts_do_not_matter(response: str, kind: str, monkeypatch: p
     parts = list(prediction.stream([table[:1], table[1:40], table[40:40], table[40:]], kind))
     assert [part.shape[axis] for part in parts] == [1, 39, 0, 30]
     assert np.array_equal(np.concatenate(parts, axis=axis), whole)
-    monkeypatch.setattr(sum_prediction, "BLOCK_NUMBERS", 1000)
+    monkeypatch.setattr("baytree.posterior.prediction.BLOCK_NUMBERS", 1000)
     assert np.array_equal(prediction.predict(bins, kind), whole)
 
 

@@ -18,7 +18,6 @@ from arviz_stats.base import array_stats
 
 import baytree as bt
 from baytree import _core
-from baytree.cart.diagnostics import diagnose_predictions
 from baytree.data.to_core import native_columns
 from baytree.diagnostics import predictions as agreement
 from baytree.diagnostics.advice import advice, verdict
@@ -34,7 +33,7 @@ from baytree.diagnostics.convergence import (
     ess_of,
     rhat_of,
 )
-from baytree.diagnostics.predictions import Rows, distinct_rows, training_rows
+from baytree.diagnostics.predictions import Rows, diagnose_rows, distinct_rows, training_rows
 from baytree.mcmc.settings import RunSettings
 from baytree.trees.forest import Forest
 
@@ -151,7 +150,7 @@ def test_predictions_against_arviz(fitted: tuple[bt.Design, bt.Posterior]) -> No
     assert np.mean(rhat <= found.rhat) >= 0.95 >= np.mean(rhat < found.rhat)
     for size, sizes in ((found.ess_bulk, bulk), (found.ess_tail, tail)):
         assert np.mean(sizes >= size * (1 - 1e-12)) >= 0.95 >= np.mean(sizes > size * (1 + 1e-12))
-    assert found == diagnose_predictions(posterior, distinct_rows(bins.astype(np.uint32)), draws=None)
+    assert found == diagnose_rows(posterior.prediction, distinct_rows(bins.astype(np.uint32)))
 
 
 def test_log_likelihood_and_leaves_against_arviz(fitted: tuple[bt.Design, bt.Posterior]) -> None:
@@ -167,7 +166,7 @@ def test_log_likelihood_and_leaves_against_arviz(fitted: tuple[bt.Design, bt.Pos
 def test_blocks_of_rows_change_nothing(fitted: tuple[bt.Design, bt.Posterior], monkeypatch: pytest.MonkeyPatch) -> None:
     design, posterior = fitted
     whole = posterior.diagnostics(design)
-    monkeypatch.setattr("baytree.cart.prediction.BLOCK_NUMBERS", 1000)
+    monkeypatch.setattr("baytree.posterior.prediction.BLOCK_NUMBERS", 1000)
     again = posterior.diagnostics(design)
     # Ensemble may run in another order.
     spread = again.predictions.between_chain_sd
@@ -184,7 +183,7 @@ def test_a_prediction_that_never_changes_agrees() -> None:
     design = line()
     trees = [split(3.5, LEAF, split(5.5)), split(3.5, LEAF, split(6.5))]
     posterior = made(design, trees, np.tile([0, 1, 1, 0], (2, 10)))
-    constant = diagnose_predictions(posterior, Rows(posterior.monitored.bins[:4], np.arange(4)))
+    constant = diagnose_rows(posterior.prediction, Rows(posterior.monitored.bins[:4], np.arange(4)))
     assert (constant.rhat, constant.largest_rhat, constant.between_chain_sd) == (1, 1, 0)
     assert constant.ess_bulk == constant.smallest_ess_tail == 80
 
@@ -512,9 +511,19 @@ def test_findings_about_other_draws_are_not_used(kyphosis: bt.Posterior, tmp_pat
 
 
 def test_a_pickle_keeps_the_findings_but_no_rows(kyphosis: bt.Posterior) -> None:
+    found = kyphosis.diagnostics()
     again = pickle.loads(pickle.dumps(kyphosis))
     assert again.monitored is None
-    assert again.diagnostics() == kyphosis.diagnostics()
+    assert again.diagnostics() == found
+
+
+def test_a_pickle_compares_nothing(kyphosis: bt.Posterior, monkeypatch: pytest.MonkeyPatch) -> None:
+    fresh = dataclasses.replace(kyphosis, recorded=None)
+    with monkeypatch.context() as patched:
+        patched.setattr(bt.Posterior, "_diagnose", lambda *_: pytest.fail("the chains were compared"))
+        again = pickle.loads(pickle.dumps(fresh))
+    assert again.recorded is None
+    assert again.diagnostics() == fresh.diagnostics()
 
 
 def test_files_from_before_there_were_findings() -> None:

@@ -245,7 +245,7 @@ def test_wrong_predictions(posterior: bt.Posterior) -> None:
 def test_prediction_streams_over_rows(posterior: bt.Posterior, monkeypatch: pytest.MonkeyPatch) -> None:
     X = bt.datasets.load("kyphosis").X
     whole = posterior.predict(X, kind="interval")
-    monkeypatch.setattr("baytree.cart.prediction.BLOCK_NUMBERS", 100)
+    monkeypatch.setattr("baytree.posterior.prediction.BLOCK_NUMBERS", 100)
     np.testing.assert_array_equal(posterior.predict(X, kind="interval"), whole)
     assert posterior.predict(X[:0]).shape == (0, 2)
 

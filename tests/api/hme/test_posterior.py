@@ -113,7 +113,7 @@ def test_predictions_do_not_depend_on_the_blocks(kind: str, monkeypatch: pytest.
     kinds = ["mean", "interval", "draws", "predictive"]
     kinds += [] if kind in OF_CLASSES else ["sd", "predictive_interval"]
     whole = {one: posterior.predict(X, one) for one in kinds}
-    monkeypatch.setattr("baytree.hme.prediction.BLOCK_NUMBERS", 7 * 60 * 4)
+    monkeypatch.setattr("baytree.posterior.prediction.BLOCK_NUMBERS", 7 * 60 * 4)
     for one in kinds:
         assert np.allclose(posterior.predict(X, one), whole[one], rtol=1e-12), one
 
@@ -125,7 +125,7 @@ def test_new_outputs_are_of_the_mixture() -> None:
         tree = SoftTree(tuple(0.1 * gates for gates in tree.gates), tree.experts)  # so that all leaves count
         inputs = np.repeat(posterior.inputs.matrix(X[:1]), rows, axis=0)
         normal = np.random.default_rng(3).normal(size=(rows, 1 + len(posterior.model.calibrated.output_centre)))
-        found = new_outputs(tree, inputs, normal)
+        found = new_outputs(tree.at(inputs), normal)
         share, of_leaf = np.exp(tree.log_paths(inputs[:1]))[:, 0], tree.experts.means(inputs[:1])[:, 0]
         expected, sd = share @ of_leaf, np.sqrt(tree.variances(inputs[:1])[0])
         if kind in OF_CLASSES:

@@ -132,7 +132,7 @@ def test_replicates_have_the_noise_of_their_rows() -> None:
     fit = bt.sample(bt.BART(trees=5), design, **PLAN)
     drawn = nulls.replicates(fit, design, 80)
     assert drawn.shape == (80, 200)
-    noise = drawn - fit.some_draws(40).predict(fit.bins_of(design), "draws").reshape(80, 200)
+    noise = drawn - fit.prediction.some(40).predict(fit.bins_of(design), "draws").reshape(80, 200)
     assert fit.sigma is not None
     # 8,000 numbers each: a standard deviation is known to 1%.
     assert noise[:, :100].std() == pytest.approx(np.sqrt(np.mean(fit.sigma**2)), rel=0.05)

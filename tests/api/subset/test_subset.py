@@ -198,7 +198,8 @@ def test_tempered_chains() -> None:
     assert swaps is not None
     assert (swaps.neighbours > 0).all()
     assert posterior.drawn.rung_log_likelihood.shape == (4, 500, 5)
-    assert fitted(X, y, draws=100).swaps() is None
+    with pytest.raises(bt.InputError, match="not tempered"):
+        fitted(X, y, draws=100).swaps()
 
 
 # ---- inputs of every odd kind ---------------------------------------------------------------------------------------

@@ -54,7 +54,7 @@ def check(sums: SoftSums, post: bt.BARTPosterior, power: float) -> None:
     """Compare draws with their exact distribution."""
     states = sums.state(positions_of(sums.space, post.ensemble.forest)[post.ensemble.tree_index])
     assert_agrees(states, sums.target(power), sums.groupings)
-    fits = post.some_draws(None).predict(post.bins_of(read_space(sums.space)), "draws") - sums.centre
+    fits = post.prediction.predict(post.bins_of(read_space(sums.space)), "draws") - sums.centre
     bandwidths, widths = post.ensemble.bandwidths, np.float32(sums.bandwidth)
     assert bandwidths is not None
     splits = (post.ensemble.leaves - 1).sum(axis=2)

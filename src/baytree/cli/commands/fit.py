@@ -304,10 +304,10 @@ def _require_place(path: Path) -> None:
 def _say_learned(context: typer.Context, posterior: AnyPosterior, path: Path, seconds: float, output: Output) -> None:
     from rich.text import Text
 
+    from ...bart.summary import BARTSummary
+    from ...cart.summary import Summary
     from ...hme.posterior import HMEPosterior
-    from ...hme.summary import HMESummary
     from ...subset.posterior import SubsetPosterior
-    from ...subset.summary import SubsetSummary
     from .. import drawing, linear_drawing, soft_drawing
 
     summary = posterior.summary()
@@ -318,7 +318,7 @@ def _say_learned(context: typer.Context, posterior: AnyPosterior, path: Path, se
     elif isinstance(posterior, HMEPosterior):
         output.say(*soft_drawing.tree_picture(posterior.summary()), Text(""))
     else:
-        assert not isinstance(summary, SubsetSummary | HMESummary)
+        assert isinstance(summary, Summary | BARTSummary)
         output.say(*drawing.use_chart(summary, MOST_BARS), Text(""), drawing.trees_line(posterior))
     output.say(
         drawing.verdict(summary),

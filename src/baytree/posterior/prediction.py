@@ -1,0 +1,224 @@
+"""Prediction as every family has it: kinds, intervals, several kinds at once, rows in blocks."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from ..diagnostics.predictions import spaced
+from ..validation import require_prob, unknown_choice
+
+KINDS = ("mean", "interval", "draws", "predictive")
+NUMBER_KINDS = (*KINDS, "predictive_interval")
+# What the ends of intervals are quantiles of.
+INTERVALS = {"interval": "draws", "predictive_interval": "predictive"}
+# Rows, draws and trees are taken in blocks that fill about this many numbers.
+BLOCK_NUMBERS = 4_000_000
+# Separates the generator of predictions from the chains'.
+PREDICTION_KEY = 1
+
+# A kind of prediction, or several, which are then made together.
+Kind = str | Sequence[str]
+
+
+def kinds_of(kind: Kind) -> list[str]:
+    """The kinds that were asked for, each once."""
+    return [kind] if isinstance(kind, str) else list(dict.fromkeys(kind))
+
+
+def tails(prob: float) -> tuple[float, float]:
+    """The levels of the ends of an equal-tailed interval."""
+    return (1 - prob) / 2, (1 + prob) / 2
+
+
+def interval_of(draws: np.ndarray, prob: float) -> np.ndarray:
+    """An equal-tailed interval over the first axis; the last axis of the result is its two ends."""
+    return np.moveaxis(np.quantile(draws, tails(prob), axis=0), 0, -1)
+
+
+def row_step(numbers: int) -> int:
+    """How many rows a block has where each row takes so many numbers."""
+    return max(1, BLOCK_NUMBERS // max(numbers, 1))
+
+
+def row_blocks(rows: int, numbers: int) -> Iterator[slice]:
+    """The rows in blocks of bounded memory, at least one block, where each row takes so many numbers."""
+    step = row_step(numbers)
+    for begin in range(0, max(rows, 1), step):
+        yield slice(begin, min(begin + step, rows))
+
+
+def blocks_of_numbers(numbers: np.ndarray) -> Iterator[tuple[int, int]]:
+    """Ranges of items that together hold about BLOCK_NUMBERS numbers, one item at least."""
+    place = np.cumsum(numbers) // BLOCK_NUMBERS
+    edges = [0, *(np.flatnonzero(np.diff(place)) + 1).tolist(), len(numbers)]
+    yield from pairwise(edges)
+
+
+class Block(ABC):
+    """What every draw says of a block of rows.
+
+    Each kind of prediction but an interval is an attribute, and what several need is worked out once.
+    """
+
+    @property
+    @abstractmethod
+    def draws(self) -> np.ndarray:
+        """E(y | x) of each draw and row, or the class probabilities, shape (all draws, rows, …)."""
+
+    @property
+    @abstractmethod
+    def predictive(self) -> np.ndarray:
+        """A new y of each draw and row, shape (all draws, rows, …); of classes, positions in the classes."""
+
+    @property
+    def mean(self) -> np.ndarray:
+        """The posterior mean of E(y | x), or of the class probabilities, shape (rows, …)."""
+        mean: np.ndarray = self.draws.mean(axis=0)
+        return mean
+
+    def of(self, kind: str, prob: float) -> np.ndarray:
+        """A kind of prediction; the rows are its first axis, or its second after the draws."""
+        if kind in INTERVALS:
+            return interval_of(getattr(self, INTERVALS[kind]), prob)
+        found: np.ndarray = getattr(self, kind)
+        return found
+
+
+class Prediction(ABC):
+    """What the draws of a posterior say about rows that its schema encoded."""
+
+    # Whether what is said of a row does not depend on the rows beside it, to the bit. Where it does, averages over many
+    # rows take blocks of their own, large ones, when kinds are asked for together, as they do alone.
+    rows_alone: ClassVar[bool] = True
+
+    @property
+    @abstractmethod
+    def shape(self) -> tuple[int, int]:
+        """Numbers of chains and of draws of each."""
+
+    @property
+    @abstractmethod
+    def classes(self) -> int | None:
+        """Number of classes; None where numbers are predicted."""
+
+    @property
+    def chains(self) -> int:
+        """Number of chains."""
+        return self.shape[0]
+
+    @property
+    def draws(self) -> int:
+        """Number of draws of each chain."""
+        return self.shape[1]
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """The kinds of prediction that there are."""
+        return NUMBER_KINDS if self.classes is None else KINDS
+
+    @property
+    def averages(self) -> tuple[str, ...]:
+        """Those that keep no draw in memory."""
+        return ("mean",)
+
+    @abstractmethod
+    def predict(self, rows: np.ndarray, kind: Kind = "mean", prob: float = 0.9) -> Any:
+        """Predict rows as the schema encodes them, averaging over the draws."""
+
+    def keeps_draws(self, kinds: Sequence[str]) -> bool:
+        """Whether any of these kinds needs every draw in memory."""
+        return not set(kinds) <= set(self.averages)
+
+    @abstractmethod
+    def numbers(self, keeps_draws: bool) -> int:
+        """How many numbers are in memory at once for a row, with or without those of every draw."""
+
+    @abstractmethod
+    def take(self, draws: np.ndarray) -> Self:
+        """From some of the draws of each chain, by their numbers."""
+
+    def some(self, draws: int | None) -> Self:
+        """From evenly spaced draws, so many of each chain; None for all."""
+        if draws is None or draws >= self.draws:
+            return self
+        return self.take(spaced(np.arange(self.draws)[None], draws)[0])
+
+    def predictions(self, bins: np.ndarray) -> Iterator[np.ndarray]:
+        """What chains are compared by: E(y | x) of each draw in blocks of rows, shape (chains, draws, rows, width).
+
+        Of classes, the probabilities of all but the last, which follows from the others.
+        """
+        drawn = self.predict(bins, "draws")
+        yield drawn[..., None] if drawn.ndim == 3 else drawn if self.classes is None else drawn[..., :-1]
+
+    def _predicted(self, rows: int, kind: Kind, prob: float, block: Callable[[slice, Sequence[str]], Block]) -> Any:
+        """One kind of prediction, or several by name.
+
+        Parameters
+        ----------
+        rows : int
+            How many rows there are.
+        kind, prob
+            As `BasePosterior.predict` takes them.
+        block : callable
+            Gives what the draws say of some of the rows; told which kinds they will be asked for.
+        """
+        wanted = kinds_of(kind)
+        for one in wanted:
+            if one not in self.kinds:
+                raise unknown_choice("kind of prediction", one, self.kinds)
+        require_prob(prob)
+        passes = [wanted]
+        if self.keeps_draws(wanted) and not self.rows_alone and rows > row_step(self.numbers(True)):
+            passes = [[one for one in wanted if (one in self.averages) == average] for average in (True, False)]
+        found: dict[str, list[np.ndarray]] = {one: [] for one in wanted}
+        for together in filter(None, passes):
+            for some in row_blocks(rows, self.numbers(self.keeps_draws(together))):
+                here = block(some, together)
+                for one in together:
+                    found[one].append(here.of(one, prob))
+        whole = {one: self._whole(one, parts) for one, parts in found.items()}
+        return whole[kind] if isinstance(kind, str) else whole
+
+    def _whole(self, kind: str, parts: list[np.ndarray]) -> np.ndarray:
+        """A prediction of all rows from those of its blocks; draws by chain."""
+        if kind not in ("draws", "predictive"):
+            return np.concatenate(parts)
+        whole = np.concatenate(parts, axis=1)
+        return whole.reshape(*self.shape, *whole.shape[1:])
+
+
+def normals_by_row(seed: int, first: int, rows: int, each: int) -> np.ndarray:
+    """Standard normal numbers, so many for each row, the same for a row whatever the blocks.
+
+    Every row has a stretch of the generator's counter to itself, and every number takes one uniform one.
+
+    Parameters
+    ----------
+    seed : int
+        The seed.
+    first, rows : int
+        The first row's number, and how many rows there are.
+    each : int
+        How many numbers a row gets.
+
+    Returns
+    -------
+    numpy.ndarray
+        Shape (rows, each).
+    """
+    from scipy.special import ndtri
+
+    # A step of the counter gives four numbers.
+    steps = -(-each // 4)
+    key = np.array([seed, PREDICTION_KEY], dtype=np.uint64)
+    bits = np.random.Philox(key=key, counter=first * steps).random_raw(rows * steps * 4).reshape(rows, steps * 4)
+    # 52 bits and a half of the last: inside (0, 1), and exact.
+    uniform = ((bits[:, :each] >> 12) + 0.5) * 2.0**-52
+    numbers: np.ndarray = ndtri(uniform)
+    return numbers

@@ -1,0 +1,218 @@
+"""A posterior in a page: what was fitted, what it says, and whether the chains agree."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import asdict, dataclass, fields, is_dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+import numpy as np
+
+from ..diagnostics.advice import Remedy, advice, verdict
+from ..diagnostics.convergence import Diagnostics
+from ..knowledge import Knowledge
+from ..text import counted
+
+if TYPE_CHECKING:
+    from .base import BasePosterior
+
+
+@dataclass(frozen=True)
+class Tempered:
+    """How tempering, the exchange of replicas between temperatures, went.
+
+    Attributes
+    ----------
+    temperatures : int
+        Rungs of each chain.
+    ladder : {"adaptive", "mrbayes"}
+        How they were chosen.
+    swap_rate : float or None
+        The smallest share of swaps between neighbours that was accepted, over the rungs; of each the mean over the
+        chains. None where none was tried.
+    round_trips : int
+        How often a model went from the cold rung to the hottest and back, over all chains.
+    log_evidence : tuple of (float, float) or None
+        log P(y | x) and its standard error, of trees; None where the ladder does not reach the prior, or trees must be
+        monotone.
+    """
+
+    temperatures: int
+    ladder: str
+    swap_rate: float | None
+    round_trips: int
+    log_evidence: tuple[float, float] | None
+
+    def __str__(self) -> str:
+        swaps = "no swaps" if self.swap_rate is None else f"at least {self.swap_rate:.0%} of the swaps accepted"
+        trips = counted(self.round_trips, "round trip")
+        line = f"{counted(self.temperatures, 'temperature')} ({self.ladder}): {swaps}, {trips}"
+        if self.log_evidence is None:
+            return line
+        value, error = self.log_evidence
+        return f"{line}; log evidence {value:.2f} ± {error:.2f}"
+
+    @classmethod
+    def of(cls, posterior: BasePosterior) -> Tempered | None:
+        """How it went for a posterior; None without it."""
+        if not posterior.tempered:
+            return None
+        settings, swaps, evidence = posterior.settings, posterior.swaps(), posterior.known_evidence
+        rates = swaps.neighbours[:, ~np.isnan(swaps.neighbours).any(axis=0)].mean(axis=0)
+        return cls(
+            settings.temperatures,
+            settings.ladder,
+            float(rates.min()) if len(rates) else None,
+            int(swaps.round_trips.sum()),
+            (evidence.value, evidence.error) if evidence and np.isfinite(evidence.error) else None,
+        )
+
+
+@dataclass(frozen=True)
+class BaseSummary(ABC):
+    """The figures that describe a posterior, whatever of; ``print`` it.
+
+    Attributes
+    ----------
+    response : str
+        The name of what is predicted.
+    task : {"classification", "regression"}
+        Classes or numbers.
+    rows, columns : int
+        The size of the training table.
+    chains, draws, warmup, thin, seed : int
+        How it was drawn by MCMC: warm-up is what else is called burn-in.
+    tempered : Tempered or None
+        How tempering went, where there was any.
+    model : dict
+        What was sampled, with everything that was left open filled in.
+    acceptance : dict of str to float
+        Of each proposal, the share of its turns that changed the state.
+    diagnostics : Diagnostics
+        What tells whether the chains agree.
+    remedies : tuple of Remedy
+        What to try where they do not, the most promising first.
+    """
+
+    response: str
+    task: str
+    rows: int
+    columns: int
+    chains: int
+    draws: int
+    warmup: int
+    thin: int
+    seed: int
+    tempered: Tempered | None
+    model: dict[str, Any]
+    acceptance: dict[str, float]
+    diagnostics: Diagnostics
+    remedies: tuple[Remedy, ...]
+
+    # Figures, of the posterior or of its model, that `to_dict` leaves out.
+    unsaid: ClassVar[frozenset[str]] = frozenset()
+
+    @classmethod
+    def of(cls, posterior: BasePosterior, **own: Any) -> Self:
+        """The figures of a posterior: those that all have, and those of its family."""
+        response, settings, found = posterior.schema.response, posterior.settings, posterior.diagnostics()
+        temperatures = settings.temperatures if posterior.model.tempers else None
+        remedies = advice(found, warmup=settings.warmup, draws=posterior.draws, temperatures=temperatures)
+        return cls(
+            response=response.name,
+            task=response.task,
+            rows=settings.rows,
+            columns=len(posterior.schema.columns),
+            chains=posterior.chains,
+            draws=posterior.draws,
+            warmup=settings.warmup,
+            thin=settings.thin,
+            seed=settings.seed,
+            tempered=Tempered.of(posterior),
+            model=posterior.model.to_dict(),
+            acceptance=posterior.acceptance,
+            diagnostics=found,
+            remedies=remedies if posterior.has_chains else (),
+            **own,
+        )
+
+    @property
+    def known(self) -> Knowledge:
+        """What a built-in prior was told about the trees; a program says it in its text."""
+        return Knowledge.from_dict(self.model.get("prior", {}).get("knowledge", {"constraints": []}))
+
+    @property
+    def verdict(self) -> str:
+        """Whether the chains agree, in a sentence, and what to try where they do not."""
+        return verdict(self.diagnostics, self.remedies)
+
+    @property
+    def agree(self) -> bool:
+        """Whether the chains agree."""
+        return self.diagnostics.agree
+
+    def to_dict(self) -> dict[str, Any]:
+        """The summary as JSON-safe values."""
+        said = [field.name for field in fields(self) if field.name not in self.unsaid]
+        model = {name: value for name, value in self.model.items() if name not in self.unsaid}
+        figures = {name: _plain(getattr(self, name)) for name in said}
+        return figures | {"model": model, "verdict": self.verdict, "agree": self.agree}
+
+    # ---- in words -------------------------------------------------------------------------------------------------
+
+    @property
+    def what(self) -> str:
+        """What was fitted, in words that go on with "of" and the response."""
+        return self.task
+
+    @property
+    def size(self) -> str:
+        """The size of the table, in words."""
+        return f"{counted(self.rows, 'row')}, {counted(self.columns, 'column')}"
+
+    def opening(self) -> list[str]:
+        """What was fitted to what, in lines."""
+        return [f"{self.what} of {self.response!r}: {self.size}"]
+
+    def drawn(self) -> list[str]:
+        """How it was drawn, in lines."""
+        return [
+            f"{counted(self.chains, 'chain')} × {counted(self.draws, 'draw')} "
+            f"(warmup {self.warmup:,}, thin {self.thin}, seed {self.seed})",
+            *([] if self.tempered is None else [str(self.tempered)]),
+            *(f"known: {constraint}" for constraint in self.known.constraints),
+        ]
+
+    def compared(self) -> list[list[str]]:
+        """How the chains compare, in paragraphs of lines."""
+        return [self.diagnostics.table(), self.diagnostics.warnings()]
+
+    @abstractmethod
+    def found(self) -> list[list[str]]:
+        """What the posterior says, in paragraphs of lines."""
+
+    def __str__(self) -> str:
+        paragraphs = [[*self.opening(), *self.drawn()], *self.compared(), *self.found(), [self.verdict]]
+        return "\n\n".join("\n".join(lines) for lines in paragraphs if lines)
+
+
+def share_table(title: str, shares: dict[str, float]) -> list[str]:
+    """Shares by name, in lines under a title."""
+    width = max(map(len, shares))
+    return [title, *(f"  {name:<{width}}  {share:>6.1%}" for name, share in shares.items())]
+
+
+def largest_first(shares: dict[str, float]) -> dict[str, float]:
+    """Shares by name in falling order."""
+    return dict(sorted(shares.items(), key=lambda item: -item[1]))
+
+
+def _plain(value: Any) -> Any:
+    """A figure as JSON-safe values."""
+    if hasattr(value, "to_dict"):
+        return value.to_dict()
+    if isinstance(value, Remedy):
+        return value._asdict()
+    if isinstance(value, tuple):
+        return [_plain(one) for one in value]
+    return asdict(value) if is_dataclass(value) and not isinstance(value, type) else value
