@@ -77,5 +77,4 @@ class TreeEstimator(Estimator):
     def _known(self, design: Design) -> Knowledge:
         """What scikit-learn's parameters say about the columns."""
         known = from_scikit_learn(self.monotonic_cst, self.interaction_cst, design.names)
-        known.check(design.schema)
-        return known.named(design.schema)
+        return known.resolve(design.schema)

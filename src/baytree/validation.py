@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import fields
 from difflib import get_close_matches
+from math import inf
 from numbers import Integral, Real
 from secrets import randbits
+from typing import Any, TypeVar
 
 from .errors import LISTED_CHOICES, InputError
+
+# The core counts in 32 bits.
+MOST = 2**31 - 1
+
+Record = TypeVar("Record")
 
 
 def is_number(value: object) -> bool:
@@ -15,10 +23,27 @@ def is_number(value: object) -> bool:
     return isinstance(value, Real) and not isinstance(value, bool)
 
 
-def require_whole(name: str, value: object, least: int) -> None:
+def is_whole(value: object) -> bool:
+    """Whether a value is a whole number, of Python or NumPy; True and False are none, nor is 3.0."""
+    return isinstance(value, Integral) and not isinstance(value, bool)
+
+
+def require_whole(name: str, value: Any, least: int) -> None:
     """Raise InputError unless a value is a whole number of at least so much."""
-    if not isinstance(value, Integral) or isinstance(value, bool) or int(value) < least:
+    if not is_whole(value) or not least <= value <= MOST:
         raise InputError(f"{name}={value!r}: choose a whole number, {least} or more")
+
+
+def require_positive(name: str, value: Any) -> None:
+    """Raise InputError unless a value is a positive number, and finite."""
+    if not is_number(value) or not 0 < value < inf:
+        raise InputError(f"{name}={value!r}: choose a positive number")
+
+
+def require_not_negative(name: str, value: Any) -> None:
+    """Raise InputError unless a value is a number of 0 or more, and finite."""
+    if not is_number(value) or not 0 <= value < inf:
+        raise InputError(f"{name}={value!r}: choose 0 or more")
 
 
 def require_prob(prob: float) -> None:
@@ -31,9 +56,27 @@ def seed_of(seed: object) -> int:
     """The seed that was asked for, or a random one for None."""
     if seed is None:
         return randbits(63)
-    if not isinstance(seed, Integral) or isinstance(seed, bool) or not 0 <= int(seed) < 2**64:
+    if not isinstance(seed, Integral) or not is_whole(seed) or not 0 <= int(seed) < 2**64:
         raise InputError(f"seed={seed!r}: choose a whole number from 0 to 2**64 - 1")
     return int(seed)
+
+
+def position_of(who: str, column: Any, names: Sequence[str]) -> int:
+    """Where a column is that was given by name or position, for the option that is named in an error."""
+    if is_whole(column):
+        if not 0 <= column < len(names):
+            raise InputError(f"{who}: no column {column}; positions go from 0 to {len(names) - 1}")
+        return int(column)
+    if column not in names:
+        raise unknown_choice("column", column, names)
+    return names.index(column)
+
+
+def replaced(record: Record, **values: Any) -> Record:
+    """A copy of a frozen dataclass with other values, which the caller vouches for: nothing is checked again."""
+    copy = object.__new__(type(record))
+    copy.__dict__.update({field.name: getattr(record, field.name) for field in fields(record)} | values)  # type: ignore[arg-type]
+    return copy
 
 
 def did_you_mean(name: str, choices: Iterable[str]) -> str:

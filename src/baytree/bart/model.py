@@ -23,7 +23,7 @@ from ..slp import Program
 from ..slp.tree_prior import ensemble_kernel, ensemble_prior
 from ..text import counted
 from ..trees.forest import forest_from_lists, forest_to_lists
-from ..validation import is_number, require_whole, unknown_choice
+from ..validation import is_number, require_positive, require_whole, unknown_choice
 from .calibration import USUAL_K, Calibration, factor_prior
 
 if TYPE_CHECKING:
@@ -148,8 +148,7 @@ class BART(Model["BARTPosterior", _core.SumChain]):
             raise unknown_choice("init", self.init, INITS)
         if self.split not in SPLITS:
             raise unknown_choice("split", self.split, SPLITS)
-        if not is_number(self.bandwidth) or not 0 < self.bandwidth < math.inf:
-            raise InputError(f"bandwidth={self.bandwidth!r}: choose a positive number")
+        require_positive("bandwidth", self.bandwidth)
         if self.split == "soft" and self.init == "grow":
             raise InputError("init='grow' grows hard rules; with split='soft' choose init='root'")
         if self.split == "soft" and self.variance == "forest":

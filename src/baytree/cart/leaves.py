@@ -10,7 +10,7 @@ import numpy as np
 from .. import _core
 from ..data.design import Design
 from ..errors import InputError
-from ..validation import is_number
+from ..validation import is_number, require_positive
 from .calibration import variance_prior
 
 
@@ -52,8 +52,7 @@ class Categorical:
     concentration: float = 1.0
 
     def __post_init__(self) -> None:
-        if not is_number(self.concentration) or not 0 < self.concentration < float("inf"):
-            raise InputError(f"concentration={self.concentration!r}: choose a positive number")
+        require_positive("concentration", self.concentration)
 
     def resolve(self, design: Design, min_leaf: int) -> Categorical:
         """The model itself: it leaves nothing open."""
@@ -115,9 +114,8 @@ class Gaussian:
         if self.mean is not None and not (is_number(self.mean) and np.isfinite(self.mean)):
             raise InputError(f"mean={self.mean!r}: choose a finite number")
         for name in ("kappa", "nu", "scale"):
-            value = getattr(self, name)
-            if value is not None and not (is_number(value) and 0 < value < float("inf")):
-                raise InputError(f"{name}={value!r}: choose a positive number")
+            if getattr(self, name) is not None:
+                require_positive(name, getattr(self, name))
 
     def resolve(self, design: Design, min_leaf: int) -> Gaussian:
         """The model with what was left open calibrated from the data."""

@@ -13,6 +13,7 @@ import numpy as np
 
 from ..errors import InputError
 from ..text import counted
+from ..validation import is_whole
 from .binning import MAX_BINS, Column, learn_column
 from .response import Response, Task
 from .training import Training, matched_columns, training_of_arrays, training_of_table
@@ -343,6 +344,5 @@ def _design(training: Training, max_cuts: int | None) -> Design:
 def _require_max_cuts(max_cuts: int | None) -> None:
     if max_cuts is None:
         return
-    whole = isinstance(max_cuts, (int, np.integer)) and not isinstance(max_cuts, bool)
-    if not whole or not 1 <= max_cuts < MAX_BINS:
+    if not is_whole(max_cuts) or not 1 <= max_cuts < MAX_BINS:
         raise InputError(f"max_cuts={max_cuts!r}; choose a whole number from 1 to {MAX_BINS - 1:,}, or None for all")

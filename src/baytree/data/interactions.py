@@ -8,10 +8,8 @@ from itertools import combinations
 from math import comb
 from typing import Any
 
-import numpy as np
-
 from ..errors import InputError
-from ..validation import unknown_choice
+from ..validation import position_of, unknown_choice
 
 # The cross products of this many columns take 3.2 GB.
 MOST_COLUMNS = 20_000
@@ -51,22 +49,12 @@ def pairs_of(interactions: Any, names: tuple[str, ...]) -> tuple[tuple[int, int]
 def _pair(pair: Any, names: tuple[str, ...]) -> tuple[int, int]:
     if isinstance(pair, str) or not isinstance(pair, Iterable) or len(both := tuple(pair)) != 2:
         raise InputError(f"interactions: {pair!r} is no pair; give two columns, such as ({names[0]!r}, {names[-1]!r})")
-    first, second = sorted(_position(one, names) for one in both)
+    first, second = sorted(position_of("interactions", one, names) for one in both)
     if first == second:
         raise InputError(
             f"interactions: {names[first]!r} cannot interact with itself; for its square, add a column of squares"
         )
     return first, second
-
-
-def _position(column: Any, names: tuple[str, ...]) -> int:
-    if isinstance(column, (int, np.integer)) and not isinstance(column, bool):
-        if not 0 <= column < len(names):
-            raise InputError(f"interactions: no column {column}; positions go from 0 to {len(names) - 1}")
-        return int(column)
-    if column not in names:
-        raise unknown_choice("column", column, names)
-    return names.index(column)
 
 
 def interaction_name(names: Sequence[str], pair: tuple[int, int]) -> str:

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..errors import InputError
 from ..text import counted
-from ..validation import did_you_mean, unknown_choice
+from ..validation import did_you_mean, position_of
 from .binning import Column
 from .files import require_unique
 from .frames import Table, table_of
@@ -222,17 +222,7 @@ def _categorical_names(features: Any, names: tuple[str, ...]) -> frozenset[str]:
         if chosen.shape != (len(names),):
             raise InputError(f"categorical_features: mask of shape {chosen.shape} for {len(names)} columns")
         chosen = np.flatnonzero(chosen)
-    if chosen.dtype.kind in "iu":
-        outside = chosen[(chosen < 0) | (chosen >= len(names))]
-        if outside.size:
-            raise InputError(f"categorical_features: no column {outside[0]}; positions go from 0 to {len(names) - 1}")
-        return frozenset(names[i] for i in chosen)
-    if chosen.size == 0:
-        return frozenset()
-    for name in chosen.tolist():
-        if name not in names:
-            raise unknown_choice("column", name, names)
-    return frozenset(chosen.tolist())
+    return frozenset(names[position_of("categorical_features", one, names)] for one in chosen.tolist())
 
 
 def _listed(names: Iterable[str]) -> str:

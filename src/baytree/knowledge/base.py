@@ -6,11 +6,10 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields
 from keyword import iskeyword
-from numbers import Integral
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from ..errors import InputError
-from ..validation import is_number
+from ..validation import MOST, is_whole
 
 if TYPE_CHECKING:
     from .joined import Knowledge
@@ -19,7 +18,6 @@ if TYPE_CHECKING:
 # A column's name, or its position counted from 0 as scikit-learn does.
 Feature = str | int
 
-MOST = 2**31 - 1
 _PLAIN_ATOM = re.compile(r"[a-z]\w*", re.ASCII)
 
 
@@ -127,11 +125,10 @@ def feature_of(who: str, given: Any) -> Feature:
     """A column's name or position, checked."""
     if isinstance(given, str):
         return str(given)
-    if isinstance(given, Integral) and not isinstance(given, bool):
-        position = int(given)
-        if not 0 <= position <= MOST:
-            raise InputError(f"{who}: column {position}: positions go from 0 up")
-        return position
+    if is_whole(given):
+        if not 0 <= given <= MOST:
+            raise InputError(f"{who}: column {given}: positions go from 0 up")
+        return int(given)
     raise InputError(f"{who}: {given!r} is no column; give a name, or a position from 0 up")
 
 
@@ -145,13 +142,6 @@ def features_of(who: str, given: Any, example: str) -> tuple[Feature, ...]:
     if not features:
         raise InputError(f"{who} names no column; write {example}")
     return features
-
-
-def whole(who: str, name: str, value: Any, least: int) -> int:
-    """A whole number, checked."""
-    if not is_number(value) or value % 1 or not least <= value <= MOST:
-        raise InputError(f"{who}: {name}={value!r}: choose a whole number, {least} or more")
-    return int(value)
 
 
 def called(feature: Feature) -> str:

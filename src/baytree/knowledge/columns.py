@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..errors import InputError
-from .base import Constraint, Feature, atom, features_of, listed, whole
+from ..validation import require_whole
+from .base import Constraint, Feature, atom, features_of, listed
 from .resolved import Resolved
 
 
@@ -42,7 +43,8 @@ class Forbid(Constraint):
             if isinstance(feature, Sequence) and not isinstance(feature, str):
                 raise InputError(f"Forbid: {feature!r} is a list; name the columns one by one: Forbid('a', 'b')")
         if below is not None and not isinstance(below, str):
-            below = whole("Forbid", "below", below, 0)
+            require_whole("Forbid: below", below, 0)
+            below = int(below)
         object.__setattr__(self, "features", features_of("Forbid", features, 'Forbid("id")'))
         object.__setattr__(self, "below", below)
 
@@ -103,7 +105,8 @@ class Only(Constraint):
     kind = "only"
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "depth", whole("Only", "depth", self.depth, 0))
+        require_whole("Only: depth", self.depth, 0)
+        object.__setattr__(self, "depth", int(self.depth))
         object.__setattr__(self, "features", features_of("Only", self.features, 'Only(depth=0, features=["age"])'))
 
     def describe(self) -> str:

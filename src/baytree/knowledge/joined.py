@@ -10,6 +10,7 @@ from .. import _core
 from ..data.design import Schema
 from ..errors import InputError
 from ..text import counted
+from ..validation import replaced
 from .base import Constraint, Feature
 from .box import Box
 from .constraints import CONSTRAINTS
@@ -91,8 +92,8 @@ class Knowledge:
         """
         self._resolve(schema).warn()
 
-    def named(self, schema: Schema) -> Knowledge:
-        """The same knowledge, checked, with columns that were given by position called by their names.
+    def resolve(self, schema: Schema) -> Knowledge:
+        """The same knowledge, checked as `check` does, with columns that were given by position called by their names.
 
         Parameters
         ----------
@@ -100,14 +101,27 @@ class Knowledge:
             The table.
         """
         resolved = self._resolve(schema)
+        resolved.warn()
+        return self._named(resolved)
 
+    def named(self, schema: Schema) -> Knowledge:
+        """The same without a warning.
+
+        Parameters
+        ----------
+        schema : Schema
+            The table.
+        """
+        return self._named(self._resolve(schema))
+
+    def _named(self, resolved: Resolved) -> Knowledge:
         def renamed(constraint: Constraint) -> Constraint:
             def name(feature: Feature) -> str:
-                return schema.names[resolved.position(type(constraint).__name__, feature)]
+                return resolved.schema.names[resolved.position(type(constraint).__name__, feature)]
 
             return constraint.renamed(name)
 
-        return Knowledge(tuple(map(renamed, self.constraints)))
+        return replaced(self, constraints=tuple(map(renamed, self.constraints)))
 
     def native(self, schema: Schema) -> _core.Knowledge:
         """The knowledge as the core takes it.

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
 from .. import _core
 from ..data.design import Column, Schema
 from ..errors import InputError
-from ..validation import unknown_choice
+from ..validation import position_of, unknown_choice
 from .base import Feature, listed
 from .intervals import number_text
 
@@ -42,12 +42,8 @@ class Resolved:
     def position(self, who: str, feature: Feature) -> int:
         """The position of a column, for the constraint that is named first in an error."""
         names = self.schema.names
-        if isinstance(feature, int):
-            if feature >= len(names):
-                raise InputError(f"{who}: no column {feature}; positions go from 0 to {len(names) - 1}")
-            return feature
-        if feature in names:
-            return names.index(feature)
+        if isinstance(feature, int) or feature in names:
+            return position_of(who, feature, names)
         if feature == self.schema.response.name:
             raise InputError(f"{who}: {feature!r} is the response, about which a tree does not ask; name other columns")
         raise InputError(f"{who}: {unknown_choice('column', feature, names)}")
@@ -141,11 +137,9 @@ class Resolved:
         """The columns that are not asked about at a depth, whatever lies above."""
         return {*self._forbidden, *(at for at, least in self._below_depth if depth >= least)}
 
-    def _askable_at_root(self) -> Iterator[int]:
-        for at in range(len(self.schema.columns)):
-            listed_there = all(at in features for depth, features in self._only if depth == 0)
-            if listed_there and at not in self._excluded(0):
-                yield at
+    def _askable_at_root(self) -> set[int]:
+        listed_there = [set(features) for depth, features in self._only if depth == 0]
+        return set(range(len(self.schema.columns))).intersection(*listed_there) - self._excluded(0)
 
     def _leaves_boxes_whole(self, at: int) -> bool:
         """Whether a column has a rule that cuts no box."""

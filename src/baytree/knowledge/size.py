@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import ClassVar, Self
 
 from ..text import counted
-from .base import Constraint, Feature, whole
+from ..validation import require_whole
+from .base import Constraint, Feature
 from .resolved import Resolved
 
 
@@ -20,7 +21,8 @@ class _Size(Constraint):
     _least: ClassVar[int]
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "most", whole(type(self).__name__, "most", self.most, self._least))
+        require_whole(f"{type(self).__name__}: most", self.most, self._least)
+        object.__setattr__(self, "most", int(self.most))
 
     def facts(self) -> list[str]:
         return [f"{self.kind}({self.most})."]

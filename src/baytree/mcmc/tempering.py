@@ -10,7 +10,7 @@ import numpy as np
 
 from .. import _core
 from ..errors import InputError
-from ..validation import unknown_choice
+from ..validation import is_whole, unknown_choice
 
 LADDERS = ("adaptive", "mrbayes")
 MOST_TEMPERATURES = 4096
@@ -69,14 +69,14 @@ class Tempering:
     swap_every: int | None = None
 
     def __post_init__(self) -> None:
-        if not _is_whole(self.temperatures) or not 1 <= self.temperatures <= MOST_TEMPERATURES:
+        if not is_whole(self.temperatures) or not 1 <= self.temperatures <= MOST_TEMPERATURES:
             raise InputError(
                 f"temperatures={self.temperatures!r}: choose a whole number from 1, which is no tempering, to "
                 f"{MOST_TEMPERATURES}"
             )
         if not isinstance(self.ladder, str) or self.ladder not in LADDERS:
             raise unknown_choice("ladder", self.ladder, LADDERS)
-        if self.swap_every is not None and (not _is_whole(self.swap_every) or self.swap_every < 1):
+        if self.swap_every is not None and (not is_whole(self.swap_every) or self.swap_every < 1):
             raise InputError(f"swap_every={self.swap_every!r}: choose a whole number of iterations, 1 or more")
 
     @property
@@ -163,10 +163,6 @@ def is_position(record: Mapping[str, Any], rungs: int) -> bool:
     position = position_from_dict(record)
     of_rungs = [len(position.ladder), len(position.walker)] == [rungs, rungs]
     return of_rungs and [len(position.tried), len(position.accepted)] == [rungs**2, rungs**2]
-
-
-def _is_whole(value: Any) -> bool:
-    return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
 
 
 NO_TEMPERING: Tempering = Tempering()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from .. import _core
@@ -22,7 +22,7 @@ from ..trees.outline import fold
 from ..trees.prior_samples import PriorDraws
 from ..trees.template import Template, template_of
 from ..trees.template_text import Question
-from ..validation import is_number
+from ..validation import is_number, replaced, require_not_negative, require_whole
 
 # In edittree.slp the facts stand above this line, and how a tree is edited below it.
 MARK = "% ---- What follows need not be changed"
@@ -93,11 +93,9 @@ class EditTree:
     def __post_init__(self) -> None:
         if not is_number(self.edits) or not 0 < self.edits < float("inf"):
             raise InputError(f"edits={self.edits!r}: choose a positive mean number of edits")
-        if not is_number(self.min_leaf) or not 1 <= self.min_leaf < 2**31 or self.min_leaf % 1:
-            raise InputError(f"min_leaf={self.min_leaf!r}: choose a whole number of rows, 1 or more")
+        require_whole("min_leaf", self.min_leaf, 1)
         for name in KINDS:
-            if not is_number(getattr(self, name)) or not 0 <= getattr(self, name) < float("inf"):
-                raise InputError(f"{name}={getattr(self, name)!r}: choose 0 or more")
+            require_not_negative(name, getattr(self, name))
         if not any(getattr(self, name) for name in KINDS):
             raise InputError("grow, prune and change are all 0, so there is no edit to make; raise one of them")
         if not isinstance(self.knowledge, Knowledge):
@@ -107,7 +105,7 @@ class EditTree:
     def __and__(self, known: Constraint | Knowledge) -> EditTree:
         if not isinstance(known, (Constraint, Knowledge)):
             return NotImplemented
-        return replace(self, knowledge=self.knowledge & known)
+        return replaced(self, knowledge=self.knowledge & known)
 
     def program(self, schema: Schema | None = None) -> Program:
         """The prior as a logic program, in the words of a table where one is given.
@@ -142,7 +140,7 @@ class EditTree:
 
     def resolve(self, design: Design) -> EditTree:
         """The prior with its tree laid on a table; warns where some of it finds no place there."""
-        self.knowledge.check(design.schema)
+        known = self.knowledge.resolve(design.schema)
         program = self.program(design.schema)
         [tree] = sample_trees(
             program, "initial(_S), root(_N), lay(_S, _N, _First), plain(_First, T)", design, 1, 0
@@ -155,7 +153,7 @@ class EditTree:
                 f"{counted(int(self.min_leaf), 'row')} or what is known forbids them: they are left out",
                 stacklevel=4,
             )
-        return replace(self, laid=laid, knowledge=self.knowledge.named(design.schema))
+        return replaced(self, laid=laid, knowledge=known)
 
     def sample(self, design: Design, n: int = 1000, seed: int | None = None) -> PriorDraws:
         """Draw independent trees from the prior, to see what it means before any fit.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from .. import _core
@@ -14,7 +14,7 @@ from ..knowledge import Constraint, Knowledge
 from ..text import counted
 from ..trees.forest import Forest
 from ..trees.prior_samples import PriorDraws
-from ..validation import is_number, require_whole, seed_of, unknown_choice
+from ..validation import is_number, replaced, require_not_negative, require_whole, seed_of, unknown_choice
 
 RULES = ("variable", "uniform")
 
@@ -55,10 +55,8 @@ class GrowTree:
     def __post_init__(self) -> None:
         if not is_number(self.alpha) or not 0 <= self.alpha <= 1:
             raise InputError(f"alpha={self.alpha!r} is a probability: choose it between 0 and 1")
-        if not is_number(self.beta) or not 0 <= self.beta < float("inf"):
-            raise InputError(f"beta={self.beta!r}: choose 0 or more")
-        if not is_number(self.min_leaf) or not 1 <= self.min_leaf < 2**31 or self.min_leaf % 1:
-            raise InputError(f"min_leaf={self.min_leaf!r}: choose a whole number of rows, 1 or more")
+        require_not_negative("beta", self.beta)
+        require_whole("min_leaf", self.min_leaf, 1)
         if self.rule not in RULES:
             raise unknown_choice("rule", self.rule, RULES)
         if not isinstance(self.knowledge, Knowledge):
@@ -67,12 +65,11 @@ class GrowTree:
     def __and__(self, known: Constraint | Knowledge) -> GrowTree:
         if not isinstance(known, (Constraint, Knowledge)):
             return NotImplemented
-        return replace(self, knowledge=self.knowledge & known)
+        return replaced(self, knowledge=self.knowledge & known)
 
     def resolve(self, design: Design) -> GrowTree:
         """The prior with its knowledge checked against a table, and columns called by their names."""
-        self.knowledge.check(design.schema)
-        return replace(self, knowledge=self.knowledge.named(design.schema))
+        return replaced(self, knowledge=self.knowledge.resolve(design.schema))
 
     def native(self, schema: Schema) -> _core.GrowTree:
         """The prior as the core takes it, over the columns of a table."""

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from scipy.special import gammaln
 
 from ..errors import InputError
-from ..validation import is_number, unknown_choice
+from ..validation import require_positive, unknown_choice
 
 if TYPE_CHECKING:
     from . import Term
@@ -47,8 +47,7 @@ class BDeu:
     """
 
     def __init__(self, columns: Mapping[str, ArrayLike], *, sample_size: float = 1.0) -> None:
-        if not is_number(sample_size) or not 0 < sample_size < np.inf:
-            raise InputError(f"sample_size={sample_size!r}: it must be a positive number")
+        require_positive("sample_size", sample_size)
         self.sample_size = float(sample_size)
         self._codes: dict[str, np.ndarray] = {}
         self._states: dict[str, int] = {}

@@ -12,7 +12,7 @@ import numpy as np
 from ..data.matrix import LinearDesign
 from ..data.standardise import DEPENDENT, Standard, standardise
 from ..errors import InputError
-from ..validation import is_number
+from ..validation import is_number, require_not_negative
 
 # The least share of the response's variance that counts as noise: a fit that leaves less is exact.
 LEAST_SHARE = 1e-6
@@ -141,7 +141,6 @@ def _full_variance(standard: Standard, empty: float) -> float:
 
 def require_noise(nu: Any, scale: Any) -> None:
     """Raise InputError for what cannot be ν and λ."""
-    if not is_number(nu) or not 0 <= nu < inf:
-        raise InputError(f"nu={nu!r}: choose 0 or more")
+    require_not_negative("nu", nu)
     if scale != "auto" and (not is_number(scale) or not 0 < scale < inf):
         raise InputError(f"scale={scale!r}: choose a positive number, or 'auto'")

@@ -15,7 +15,7 @@ from ..errors import InputError
 from ..estimators import Estimator
 from ..mcmc.mixtures import ProposalSpec
 from ..sampling.api import sample
-from ..validation import is_number
+from ..validation import is_number, is_whole
 from .model import Subset
 from .posterior import SubsetPosterior
 from .priors import BetaBinomial, HyperGN, ModelPrior, ParameterPrior
@@ -263,8 +263,7 @@ class SubsetSelector(SelectorMixin, _Subset):
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> SubsetSelector:
         if not is_number(self.threshold) or not 0 <= self.threshold <= 1:
             raise InputError(f"threshold={self.threshold!r}: choose a probability")
-        whole = isinstance(self.max_features, (int, np.integer)) and not isinstance(self.max_features, bool)
-        if self.max_features is not None and not (whole and self.max_features >= 1):
+        if self.max_features is not None and not (is_whole(self.max_features) and self.max_features >= 1):
             raise InputError(f"max_features={self.max_features!r}: choose a whole number, 1 or more, or None")
         super().fit(X, y, sample_weight)
         self.inclusion_: np.ndarray = self.posterior_.column_inclusion()

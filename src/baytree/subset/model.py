@@ -15,7 +15,7 @@ from ..errors import InputError
 from ..mcmc.contract import Model, require_power
 from ..mcmc.mixtures import ProposalSpec, parse_weights
 from ..mcmc.tempering import NO_TEMPERING, Tempering, position_from_dict, position_to_dict
-from ..validation import unknown_choice
+from ..validation import position_of, unknown_choice
 from .calibration import Calibration, require_noise
 from .priors import PARAMETER_PRIORS, BetaBinomial, HyperGN, ModelPrior, ParameterPrior, model_prior_of, prior_from_dict
 
@@ -291,14 +291,4 @@ POSITION = ("stream", "base", "flips", "turns", "accepted")
 def _named(always: Sequence[str | int], schema: LinearSchema) -> tuple[str, ...]:
     """The units that are always in, by name."""
     names = [unit.name for unit in schema.units]
-    found = []
-    for one in always:
-        if isinstance(one, (int, np.integer)) and not isinstance(one, bool):
-            if not 0 <= one < len(names):
-                raise InputError(f"always: no column {one}; positions go from 0 to {len(names) - 1}")
-            found.append(names[one])
-        elif one in names:
-            found.append(str(one))
-        else:
-            raise unknown_choice("column", one, names)
-    return tuple(dict.fromkeys(found))
+    return tuple(dict.fromkeys(names[position_of("always", one, names)] for one in always))

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from ..errors import InputError
-from ..validation import is_number, unknown_choice
+from ..validation import is_number, require_positive, unknown_choice
 
 
 class Prior:
@@ -130,8 +130,8 @@ class BetaBinomial(ModelPrior):
     b: float = 1.0
 
     def __post_init__(self) -> None:
-        _require_positive("a", self.a)
-        _require_positive("b", self.b)
+        require_positive("a", self.a)
+        require_positive("b", self.b)
 
     def log_sizes(self, units: int) -> np.ndarray:
         """log B(a + u, b + U − u) − log B(a, b) of each size u."""
@@ -204,7 +204,7 @@ class ExpectedSize(ModelPrior):
     k: float
 
     def __post_init__(self) -> None:
-        _require_positive("k", self.k)
+        require_positive("k", self.k)
 
     def log_odds(self, names: Sequence[str]) -> np.ndarray:
         """The log odds of each unit, log(k / (U − k))."""
@@ -258,7 +258,7 @@ class GPrior(ParameterPrior):
             if self.c not in ("unit", "eb"):
                 raise unknown_choice("c", self.c, ("unit", "eb", "a positive number"))
             return
-        _require_positive("c", self.c)
+        require_positive("c", self.c)
 
     def native(self, rows: int) -> tuple[str, float]:
         """``fixed`` with c, or ``empirical``."""
@@ -351,7 +351,7 @@ class Ridge(ParameterPrior):
     c: float = 1.0
 
     def __post_init__(self) -> None:
-        _require_positive("c", self.c)
+        require_positive("c", self.c)
 
     def native(self, rows: int) -> tuple[str, float]:
         """``ridge`` with c."""
@@ -405,11 +405,6 @@ def _require_share(name: str, value: Any) -> None:
             f"{name}={value!r}: choose a probability between 0 and 1; a column that is certain is always included, or "
             "dropped from the table"
         )
-
-
-def _require_positive(name: str, value: Any) -> None:
-    if not is_number(value) or not 0 < value < inf:
-        raise InputError(f"{name}={value!r}: choose a positive number")
 
 
 def _require_tail(a: Any) -> None:

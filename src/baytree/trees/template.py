@@ -16,7 +16,7 @@ from ..data.files import read_text
 from ..data.values import label_of
 from ..errors import InputError
 from ..text import counted
-from ..validation import is_number, unknown_choice
+from ..validation import is_number, is_whole, unknown_choice
 from .outline import depths_of, fold, outline
 from .template_text import MOST_DEPTH, Nodes, Question, read_tree_text
 from .tree import Tree
@@ -185,7 +185,7 @@ def _from_sklearn(model: Any) -> Template:
 
 def _question_from_dict(node: Mapping[str, Any], where: str) -> Question:
     feature, missing = node["feature"], node.get("missing", "right")
-    if isinstance(feature, int) and not isinstance(feature, bool):
+    if is_whole(feature):
         feature = f"feature_{feature}"
     if not isinstance(feature, str):
         raise InputError(f"{where}: feature {feature!r} is no column; give its name, or its place counted from 0")
