@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import json
+from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -17,8 +18,6 @@ from ..validation import is_whole
 from .binning import MAX_BINS, Column, learn_column
 from .response import Response, Task
 from .training import Training, matched_columns, training_of_arrays, training_of_table
-
-__all__ = ["Column", "Design", "Response", "Schema", "make_design", "read"]
 
 
 @dataclass(frozen=True)
@@ -84,8 +83,72 @@ class Schema:
         return cls(columns, Response.from_dict(record["response"]), record["named"])
 
 
+class AnyDesign(ABC):
+    """What designs of all kinds have: a validated table with its response.
+
+    Attributes
+    ----------
+    schema : Schema or LinearSchema
+        Names, levels and the response.
+    y : numpy.ndarray
+        ``float64`` values, or ``int32`` positions in the classes.
+    weight : numpy.ndarray or None
+        Positive ``float64`` weights of the rows; None when all are 1.
+    offset : numpy.ndarray or None
+        What is added to the prediction of each row, if anything.
+    shaped_by : str
+        The option of its reader that shapes it besides the table.
+    """
+
+    schema: Any
+    y: np.ndarray
+    weight: np.ndarray | None
+    offset: np.ndarray | None
+    shaped_by: ClassVar[str]
+
+    @property
+    def rows(self) -> int:
+        """Number of rows."""
+        return len(self.y)
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """The predictors."""
+        columns: tuple[Column, ...] = self.schema.columns
+        return columns
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the predictors."""
+        return tuple(column.name for column in self.columns)
+
+    @property
+    def response(self) -> Response:
+        """What is predicted."""
+        response: Response = self.schema.response
+        return response
+
+    @property
+    def classes(self) -> np.ndarray | None:
+        """The class labels, or None of a numeric response."""
+        classes: np.ndarray | None = self.schema.response.classes
+        return classes
+
+    @abstractmethod
+    def at(self, rows: Any) -> np.ndarray:
+        """Some rows as the schema encodes them."""
+
+    @abstractmethod
+    def describe(self) -> str:
+        """The table in words."""
+
+    @abstractmethod
+    def fingerprint(self) -> str:
+        """A short hash of all of it."""
+
+
 @dataclass(frozen=True, eq=False)
-class Design:
+class Design(AnyDesign):
     """A validated table, binned, with its response.
 
     Attributes
@@ -108,30 +171,7 @@ class Design:
     weight: np.ndarray | None = None
     offset: np.ndarray | None = None
 
-    @property
-    def rows(self) -> int:
-        """Number of rows."""
-        return len(self.y)
-
-    @property
-    def columns(self) -> tuple[Column, ...]:
-        """The predictors."""
-        return self.schema.columns
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The names of the predictors."""
-        return self.schema.names
-
-    @property
-    def response(self) -> Response:
-        """What is predicted."""
-        return self.schema.response
-
-    @property
-    def classes(self) -> np.ndarray | None:
-        """The class labels, or None of a numeric response."""
-        return self.response.classes
+    shaped_by = "max_cuts"
 
     def __repr__(self) -> str:
         shape = f"{counted(self.rows, 'row')}, {counted(len(self.columns), 'column')}"
@@ -145,11 +185,6 @@ class Design:
         ]
         return described(self.columns, missing, self.response, self.y, self.weight)
 
-    @property
-    def shaped_by(self) -> str:
-        """The option of its reader that shapes it besides the table."""
-        return "max_cuts"
-
     def at(self, rows: Any) -> np.ndarray:
         """Some rows as `Schema.encode` gives them, shape (rows, columns)."""
         return np.column_stack([column[rows] for column in self.bins]).astype(np.uint32)
@@ -157,40 +192,6 @@ class Design:
     def fingerprint(self) -> str:
         """A short hash of the schema, the bins, the response and the weights."""
         return hashed(self.schema.to_dict(), *self.bins, self.y, self.weight, self.offset)
-
-
-@runtime_checkable
-class AnyDesign(Protocol):
-    """What designs of all kinds have."""
-
-    @property
-    def schema(self) -> Any:
-        """Names, levels and the response."""
-
-    @property
-    def rows(self) -> int:
-        """Number of rows."""
-
-    @property
-    def classes(self) -> np.ndarray | None:
-        """The class labels, or None of a numeric response."""
-
-    @property
-    def offset(self) -> np.ndarray | None:
-        """What is added to the prediction of each row, if anything."""
-
-    @property
-    def shaped_by(self) -> str:
-        """The option of its reader that shapes it besides the table."""
-
-    def at(self, rows: Any) -> np.ndarray:
-        """Some rows as the schema encodes them."""
-
-    def describe(self) -> str:
-        """The table in words."""
-
-    def fingerprint(self) -> str:
-        """A short hash of all of it."""
 
 
 def described(

@@ -14,7 +14,7 @@ import numpy as np
 from ..errors import InputError
 from ..text import counted
 from .binning import Column, learn_column
-from .design import described, hashed
+from .design import AnyDesign, described, hashed
 from .interactions import interaction_name, pairs_of, require_width
 from .response import Response, Task
 from .training import Training, matched_columns, training_of_arrays, training_of_table
@@ -180,7 +180,7 @@ class LinearSchema:
 
 
 @dataclass(frozen=True, eq=False)
-class LinearDesign:
+class LinearDesign(AnyDesign):
     """A validated table as the matrix of a linear model, with its response.
 
     Attributes
@@ -203,39 +203,14 @@ class LinearDesign:
     weight: np.ndarray | None = None
     like: Any = None
 
-    @property
-    def rows(self) -> int:
-        """Number of rows."""
-        return len(self.y)
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The names of the predictors."""
-        return self.schema.names
+    # Linear models take none: subtract one from the response.
+    offset = None
+    shaped_by = "interactions"
 
     @property
     def units(self) -> tuple[Unit, ...]:
         """What enters or leaves together."""
         return self.schema.units
-
-    @property
-    def response(self) -> Response:
-        """What is predicted."""
-        return self.schema.response
-
-    @property
-    def classes(self) -> np.ndarray | None:
-        """The class labels; None of a numeric response."""
-        return self.response.classes
-
-    @property
-    def offset(self) -> None:
-        """Linear models take no offset: subtract one from the response."""
-
-    @property
-    def shaped_by(self) -> str:
-        """The option of its reader that shapes it besides the table."""
-        return "interactions"
 
     def at(self, rows: Any) -> np.ndarray:
         """Some rows of the matrix, as `LinearSchema.encode` gives them."""
@@ -247,7 +222,7 @@ class LinearDesign:
 
     def describe(self) -> str:
         """The table in words: rows, columns by kind, missing values, the response, and the matrix."""
-        columns, units = self.schema.columns, self.units
+        columns, units = self.columns, self.units
         # Where there are any, the last column of a predictor indicates them.
         missing = [
             int(self.matrix[:, unit.end - 1].sum()) if column.has_missing else 0

@@ -8,7 +8,8 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from .. import _core
-from ..data.design import Column, Schema
+from ..data.binning import Column
+from ..data.design import Schema
 from ..errors import InputError
 from ..validation import position_of, unknown_choice
 from .base import Feature, listed

@@ -17,9 +17,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from baytree.data.binning import MAX_LEVELS, OTHER, cut_points
-from baytree.data.design import Column, Response, Schema, make_design, read
+from baytree.data.binning import MAX_LEVELS, OTHER, Column, cut_points
+from baytree.data.design import Schema, make_design, read
 from baytree.data.files import TAIL, read_file
+from baytree.data.response import Response
 from baytree.errors import InputError
 
 FRAMES = {"pandas": pd.DataFrame, "polars": pl.DataFrame, "pyarrow": pa.table}
