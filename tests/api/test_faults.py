@@ -93,7 +93,7 @@ def test_a_build_has_none_unless_asked() -> None:
 
 def test_each_is_caught_somewhere() -> None:
     folders = [ROOT / "tests" / name for name in ("exact", "invariance")]
-    text = "".join(path.read_text() for folder in folders for path in folder.glob("*.py"))
+    text = "".join(path.read_text() for folder in folders for path in folder.rglob("*.py"))
     named = {fault.name for fault in _core.testing.Fault} - {"none"}
     assert {name for name in named if f'"{name}"' not in text} == set()
 

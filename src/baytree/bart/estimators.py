@@ -11,7 +11,7 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 from ..errors import InputError
 from ..estimators import TreeEstimator
 from ..knowledge import Constraint, Knowledge
-from ..mcmc.mixtures import ProposalSpec
+from ..mcmc.mixtures import MixtureSpec
 from ..priors.grow_tree import GrowTree
 from ..sampling.api import sample
 from ..slp import Program
@@ -159,7 +159,7 @@ class BARTRegressor(RegressorMixin, _BART):
         warmup: int = 1000,
         draws: int = 1000,
         thin: int = 1,
-        moves: ProposalSpec = "auto",
+        moves: MixtureSpec = "auto",
         init: str = "root",
         max_cuts: int | None = 255,
         categorical_features: Any = None,
@@ -265,7 +265,7 @@ class BARTClassifier(ClassifierMixin, _BART):
         warmup: int = 1000,
         draws: int = 1000,
         thin: int = 1,
-        moves: ProposalSpec = "auto",
+        moves: MixtureSpec = "auto",
         init: str = "root",
         max_cuts: int | None = 255,
         categorical_features: Any = None,

@@ -16,7 +16,7 @@ from ..data.to_core import native_design
 from ..errors import InputError
 from ..knowledge import Monotone
 from ..mcmc.contract import Model, require_power
-from ..mcmc.mixtures import ProposalSpec, parse_weights
+from ..mcmc.mixtures import MixtureSpec, parse_weights
 from ..mcmc.tempering import NO_TEMPERING, Tempering
 from ..priors.grow_tree import GrowTree
 from ..slp import Program
@@ -111,7 +111,7 @@ class BART(Model["BARTPosterior", _core.SumChain]):
     sigma: str | float = "linear"
     variance: str = "constant"
     variance_trees: int = 40
-    moves: ProposalSpec = "auto"
+    moves: MixtureSpec = "auto"
     init: str = "root"
     split: str = "hard"
     bandwidth: float = 0.1

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
 
 from ..estimators import TreeEstimator
-from ..mcmc.mixtures import ProposalSpec
+from ..mcmc.mixtures import MixtureSpec
 from ..priors.edit_tree import EditTree
 from ..priors.grow_tree import GrowTree
 from ..sampling.api import sample
@@ -26,7 +26,7 @@ _PARAMETERS = """
     leaf : {leaf}, optional
         The leaf model; ``{leaf}()`` by default.
     proposal : str or mapping of str to float
-        What the chains propose: ``"auto"``, a name, or names with weights; see `baytree.mcmc.mixtures.parse_proposal`.
+        What the chains propose: ``"auto"``, a name, or names with weights; see `baytree.cart.proposals.parse_proposal`.
     chains, warmup, draws, thin : int
         Chains; iterations of each to throw away first; draws of each to keep; iterations between draws.
     temperatures : int
@@ -69,7 +69,7 @@ class _CART(TreeEstimator):
         self,
         prior: GrowTree | EditTree | Program | None = None,
         leaf: Categorical | Gaussian | None = None,
-        proposal: ProposalSpec = "auto",
+        proposal: MixtureSpec = "auto",
         chains: int = 4,
         warmup: int = 1000,
         draws: int = 1000,

@@ -13,14 +13,16 @@ from ..data.design import Design, Schema, require_design
 from ..data.to_core import native_design, vocabulary
 from ..errors import InputError
 from ..mcmc.contract import Model, require_power
-from ..mcmc.mixtures import ProposalSpec, parse_proposal
+from ..mcmc.mixtures import Component, MixtureSpec
 from ..mcmc.tempering import NO_TEMPERING, Tempering, position_from_dict, position_to_dict
 from ..priors.edit_tree import EditTree
 from ..priors.grow_tree import GrowTree
 from ..slp import Program, parse_kernel
+from ..slp.kernels import native_kernel, resolve_kernels
 from ..trees.forest import forest_from_lists, forest_to_lists
 from ..trees.tree import Tree, tree_of
 from .leaves import Categorical, Gaussian, leaf_from_dict
+from .proposals import KEEPING_SHAPE, native_proposal, parse_proposal
 
 if TYPE_CHECKING:
     from .posterior import Posterior  # noqa: F401, named as the type of a posterior
@@ -41,7 +43,7 @@ class CART(Model["Posterior", "TreeChain | ProgramChain"]):
     leaf : Categorical or Gaussian, optional
         The leaf model; by default what suits the response.
     proposal : str or mapping of str to float
-        What the chain proposes: see `baytree.mcmc.mixtures.parse_proposal` and, with a program or an `EditTree` as
+        What the chain proposes: see `baytree.cart.proposals.parse_proposal` and, with a program or an `EditTree` as
         prior, `baytree.slp.parse_kernel`.
     power : float
         The power of the likelihood: 1 gives the posterior, 0 the prior.
@@ -49,7 +51,7 @@ class CART(Model["Posterior", "TreeChain | ProgramChain"]):
 
     prior: GrowTree | EditTree | Program = field(default_factory=GrowTree)
     leaf: Categorical | Gaussian | None = None
-    proposal: ProposalSpec = "auto"
+    proposal: MixtureSpec = "auto"
     power: float = 1.0
 
     def __post_init__(self) -> None:
@@ -64,14 +66,11 @@ class CART(Model["Posterior", "TreeChain | ProgramChain"]):
             raise InputError('Weights("sparse") learns from many trees; a single tree has too few rules: use BART')
         self.components()
 
-    def components(self) -> tuple[Any, ...]:
+    def components(self) -> tuple[Component, ...]:
         """The proposals or kernels, with what was left open chosen."""
         if isinstance(self.prior, GrowTree):
             return parse_proposal(self.proposal)
-        program, semantics = self.prior.for_trees(), self.prior.semantics
-        return tuple(
-            part for component in parse_kernel(self.proposal) for part in component.resolve(program, semantics)
-        )
+        return resolve_kernels(parse_kernel(self.proposal), self.prior.for_trees(), self.prior.semantics)
 
     require = staticmethod(require_design)
 
@@ -94,21 +93,22 @@ class CART(Model["Posterior", "TreeChain | ProgramChain"]):
             raise InputError("a single tree takes no offset: leave it out, or use a sum of trees")
         ladder = tempering.native(design.rows)
         native, leaf = native_design(design), self._leaf(design).native(design)
-        components = [component.native() for component in self.components()]
         is_class = design.classes is not None
         if isinstance(self.prior, GrowTree):
+            proposals = [native_proposal(component) for component in self.components()]
             tree_chain: Any = _core.CategoricalChain if is_class else _core.GaussianChain
             prior = self.prior.native(design.schema)
             return [
-                tree_chain(native, leaf, prior, components, float(self.power), ladder, seed, number)
+                tree_chain(native, leaf, prior, proposals, float(self.power), ladder, seed, number)
                 for number in range(chains)
             ]
         program_chain: Any = _core.CategoricalProgramChain if is_class else _core.GaussianProgramChain
+        kernels = [native_kernel(component) for component in self.components()]
         program, names = self.prior.for_trees(design), vocabulary(design.schema)
         semantics, limits = getattr(_core.Semantics, self.prior.semantics), self.prior.limits.native()
         return [
             program_chain(
-                native, names, leaf, program, semantics, limits, components, float(self.power), ladder, seed, number
+                native, names, leaf, program, semantics, limits, kernels, float(self.power), ladder, seed, number
             )
             for number in range(chains)
         ]
@@ -168,7 +168,7 @@ class CART(Model["Posterior", "TreeChain | ProgramChain"]):
     def warnings(self, design: Design) -> Sequence[str]:
         """What a person should know before the chains run: where they cannot reach all trees, or none but a leaf."""
         lines, least = [], self.prior.min_leaf
-        if isinstance(self.prior, GrowTree) and all(component.keeps_shape for component in self.components()):
+        if isinstance(self.prior, GrowTree) and all(component.name in KEEPING_SHAPE for component in self.components()):
             lines.append("these proposals never change the shape of a tree; add uc or birth_death")
         if design.rows < 2 * least:
             lines.append(

@@ -1,85 +1,64 @@
-"""Proposals by name: what a person may ask a chain to do."""
+"""Mixtures of moves by name: what a person may ask a chain to do, and how often."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
-from .. import _core
 from ..errors import InputError
 from ..validation import is_number, unknown_choice
 
-NAMES = ("uc", "q0", "cycle(n)", "birth_death", "change", "swap")
-
-# Chosen by effective samples a second: see docs/benchmarks.md.
-AUTO = {"uc": 1.0, "birth_death": 3.0, "change": 3.0, "swap": 3.0}
-
-ProposalSpec = str | Mapping[str, float]
+NO_SYNONYMS: Mapping[str, str] = {}
+# A name, names with weights in a text, or a mapping from names to weights.
+MixtureSpec = str | Mapping[str, float]
 
 
 @dataclass(frozen=True)
 class Component:
-    """One proposal of a mixture.
+    """One move (proposal, transition kernel) of a mixture.
 
     Attributes
     ----------
     name : str
-        ``uc``, ``q0``, ``cycle``, ``birth_death``, ``change`` or ``swap``.
+        Its name.
     weight : float
-        How often it is used, relative to the others.
+        How often it is made, relative to the others.
     last : int
-        Of ``cycle``: it regrows at choice points 0 … last in turn.
+        Of ``cycle(n)``: it is made at choice points 0 … n in turn.
     """
 
     name: str
     weight: float = 1.0
     last: int = 0
 
-    @property
-    def keeps_shape(self) -> bool:
-        """Whether it only changes rules, so that a chain of such proposals alone cannot reach every tree."""
-        return self.name in ("change", "swap")
-
     def __str__(self) -> str:
         return f"cycle({self.last})" if self.name == "cycle" else self.name
 
-    def native(self) -> _core.Component:
-        """The component as the core takes it."""
-        return _core.Component(getattr(_core.Proposal, self.name), self.weight, self.last)
 
-
-def parse_proposal(spec: ProposalSpec) -> tuple[Component, ...]:
-    """The mixture that a person asked for.
+def parse_mixture(
+    what: str, spec: MixtureSpec, names: Collection[str], example: str, synonyms: Mapping[str, str] = NO_SYNONYMS
+) -> tuple[Component, ...]:
+    """The components that a person asked for.
 
     Parameters
     ----------
+    what : str
+        What the option is called, for errors.
     spec : str or mapping of str to float
-        A name; names with weights, as ``{"uc": 2, "change": 1}`` or ``"uc=2,change=1"``; or ``"auto"``, the mixture
-        that mixes best in our measurements. The names:
-
-        ``uc``
-            prune the derivation at a choice point chosen uniformly and grow it again
-        ``q0``
-            the same at the root: a new tree from the prior
-        ``cycle(n)``
-            the same at choice points 0, 1, …, n in turn
-        ``birth_death``
-            split a leaf, or undo a split of two leaves
-        ``change``
-            give one split another rule
-        ``swap``
-            exchange the rules of a split and of a split below it
-
-    Returns
-    -------
-    tuple of Component
+        As for `parse_weights`.
+    names : collection of str
+        The valid names; one of them may be ``cycle(n)``, with any number in the place of n.
+    example : str
+        For errors: a mapping.
+    synonyms : mapping of str to str
+        Other names for some of them.
     """
-    weights = AUTO if spec == "auto" else parse_weights("proposal", spec, "{'uc': 2, 'change': 1}")
-    return tuple(_component(name, weight) for name, weight in weights.items())
+    weights = parse_weights(what, spec, example)
+    return tuple(_component(what, synonyms.get(text, text), weight, names) for text, weight in weights.items())
 
 
-def parse_weights(what: str, spec: ProposalSpec, example: str) -> dict[str, float]:
+def parse_weights(what: str, spec: MixtureSpec, example: str) -> dict[str, float]:
     """Names with weights, from a name, from ``"a=2,b=1"`` or from a mapping."""
     if isinstance(spec, str):
         parts = [part.partition("=") for part in spec.split(",")]
@@ -94,12 +73,11 @@ def parse_weights(what: str, spec: ProposalSpec, example: str) -> dict[str, floa
     return {name: float(weight) for name, weight in spec.items()}
 
 
-def _component(text: str, weight: float) -> Component:
-    match = re.fullmatch(r"(?:(cycle)\((\d{1,9})\)|(\w+))", str(text))
-    name = (match[1] or match[3]) if match else ""
-    if not match or name not in _core.Proposal.__members__ or (name == "cycle" and not match[1]):
-        raise unknown_choice("proposal", text, ("auto", *NAMES))
-    return Component(name, weight, int(match[2] or 0))
+def _component(what: str, text: str, weight: float, names: Collection[str]) -> Component:
+    match = re.fullmatch(r"(\w+)(?:\((\d{1,9})\))?", str(text), re.ASCII)
+    if not match or (f"{match[1]}(n)" if match[2] else match[1]) not in names:
+        raise unknown_choice(what, text, dict.fromkeys(("auto", *names)))
+    return Component(match[1], weight, int(match[2] or 0))
 
 
 def _number(what: str, text: str) -> float:

@@ -2,63 +2,21 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable
 from typing import Literal, get_args
 
 from .. import _core
-from ..mcmc.mixtures import parse_weights
-from ..validation import unknown_choice
+from ..mcmc.mixtures import Component, MixtureSpec, parse_mixture
 
-NAMES = ("subtree", "sequence", "address", "independent", "cycle(n)")
+NAMES = ("auto", "subtree", "sequence", "address", "independent", "cycle(n)")
 # What the same moves are called for native priors.
 SYNONYMS = {"uc": "auto", "q0": "independent"}
 
-KernelSpec = str | Mapping[str, float]
 Semantics = Literal["backtrack", "reject"]
 SEMANTICS = get_args(Semantics)
 
 
-@dataclass(frozen=True)
-class Component:
-    """One kernel of a mixture.
-
-    Attributes
-    ----------
-    name : str
-        ``auto``, ``subtree``, ``sequence``, ``address``, ``independent`` or ``cycle``.
-    weight : float
-        How often it is used, relative to the others.
-    last : int
-        Of ``cycle``: it redraws at choice points 0 … last in turn.
-    """
-
-    name: str
-    weight: float = 1.0
-    last: int = 0
-
-    def __str__(self) -> str:
-        return f"cycle({self.last})" if self.name == "cycle" else self.name
-
-    def resolve(self, program: _core.Program, semantics: Semantics) -> tuple[Component, ...]:
-        """The component with ``auto`` replaced by what suits the program best.
-
-        By itself ``address`` may not reach every model: a choice that all others leave no room for cannot change. So
-        one step in five is ``sequence``, which can change anything.
-        """
-        if self.name != "auto":
-            return (self,)
-        best = program.best_kernel(getattr(_core.Semantics, semantics)).name
-        shares = {"address": 0.8, "sequence": 0.2} if best == "address" else {best: 1.0}
-        return tuple(Component(name, self.weight * share) for name, share in shares.items())
-
-    def native(self) -> _core.KernelComponent:
-        """The component as the core takes it."""
-        return _core.KernelComponent(getattr(_core.Kernel, self.name), self.weight, self.last)
-
-
-def parse_kernel(spec: KernelSpec) -> tuple[Component, ...]:
+def parse_kernel(spec: MixtureSpec) -> tuple[Component, ...]:
     """The mixture of kernels that a person asked for.
 
     Parameters
@@ -84,15 +42,28 @@ def parse_kernel(spec: KernelSpec) -> tuple[Component, ...]:
     -------
     tuple of Component
     """
-    weights = parse_weights("kernel", spec, "{'subtree': 2, 'independent': 1}")
-    return tuple(_component(name, weight) for name, weight in weights.items())
+    return parse_mixture("kernel", spec, NAMES, "{'subtree': 2, 'independent': 1}", SYNONYMS)
 
 
-def _component(text: str, weight: float) -> Component:
-    match = re.fullmatch(r"(?:(cycle)\((\d{1,9})\)|(\w+))", str(text))
-    name = (match[1] or match[3]) if match else ""
-    name = SYNONYMS.get(name, name)
-    known = name == "auto" or name in _core.Kernel.__members__
-    if not match or not known or (name == "cycle" and not match[1]):
-        raise unknown_choice("kernel", text, ("auto", *NAMES))
-    return Component(name, weight, int(match[2] or 0))
+def resolve_kernels(
+    components: Iterable[Component], program: _core.Program, semantics: Semantics
+) -> tuple[Component, ...]:
+    """The kernels with ``auto`` replaced by what suits the program best.
+
+    By itself ``address`` may not reach every model: a choice that all others leave no room for cannot change. So one
+    step in five is ``sequence``, which can change anything.
+    """
+    best = program.best_kernel(getattr(_core.Semantics, semantics)).name
+    auto = {"address": 0.8, "sequence": 0.2} if best == "address" else {best: 1.0}
+    resolved: list[Component] = []
+    for component in components:
+        if component.name == "auto":
+            resolved += (Component(name, component.weight * weight) for name, weight in auto.items())
+        else:
+            resolved.append(component)
+    return tuple(resolved)
+
+
+def native_kernel(component: Component) -> _core.KernelComponent:
+    """A kernel as the core takes it."""
+    return _core.KernelComponent(getattr(_core.Kernel, component.name), component.weight, component.last)

@@ -13,9 +13,10 @@ import numpy as np
 
 from .. import _core
 from ..errors import InputError, InterruptedSampling
+from ..mcmc.mixtures import Component
 from ..mcmc.progress import Progress
 from ..validation import require_whole, seed_of
-from .kernels import Component
+from .kernels import native_kernel, resolve_kernels
 from .terms import Term, model_of
 
 if TYPE_CHECKING:
@@ -95,7 +96,7 @@ def draw_posterior(
     seed = seed_of(seed)
     native = program.native(goal)
     names = native.goal_variables
-    components = [part for component in kernel for part in component.resolve(native, program.semantics)]
+    components = resolve_kernels(kernel, native, program.semantics)
     function = None if log_likelihood is None else lambda *values: _number(log_likelihood(model_of(names, values)))
     walks = [
         _core.ProofChain(
@@ -103,7 +104,7 @@ def draw_posterior(
             getattr(_core.Semantics, program.semantics),
             program.limits.native(),
             Term,
-            [component.native() for component in components],
+            list(map(native_kernel, components)),
             function,
             float(power),
             seed,

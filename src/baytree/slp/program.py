@@ -14,10 +14,11 @@ from ..data.design import Design
 from ..data.to_core import native_design, vocabulary
 from ..errors import InputError
 from ..knowledge import Constraint, Knowledge
+from ..mcmc.mixtures import MixtureSpec
 from ..trees.prior_samples import PriorDraws
 from ..validation import unknown_choice
 from .estimates import Estimate, probability
-from .kernels import SEMANTICS, KernelSpec, Semantics, parse_kernel
+from .kernels import SEMANTICS, Semantics, parse_kernel
 from .limits import MOST_ATTEMPTS, MOST_PROOFS, Limits
 from .problems import Problem, check, problems_of, require_readable
 from .proof import Call, Proof
@@ -233,7 +234,7 @@ class Program:
         thin: int = 1,
         chains: int = 4,
         seed: int | None = None,
-        kernel: KernelSpec = "auto",
+        kernel: MixtureSpec = "auto",
         power: float = 1.0,
         progress: bool = True,
     ) -> Any:

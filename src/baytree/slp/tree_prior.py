@@ -9,11 +9,11 @@ from .. import _core
 from ..data.design import Design
 from ..data.to_core import vocabulary
 from ..errors import InputError
-from ..mcmc.mixtures import ProposalSpec
+from ..mcmc.mixtures import Component, MixtureSpec
 from ..trees.forest import Forest
 from ..trees.prior_samples import PriorDraws
 from ..validation import require_whole, seed_of
-from .kernels import Component, parse_kernel
+from .kernels import native_kernel, parse_kernel
 from .limits import MOST_ATTEMPTS
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def sample_trees(program: Program, goal: str, design: Design, n: int, seed: int 
     return PriorDraws(design.schema, Forest(**forest), seed)
 
 
-def ensemble_kernel(program: Program, moves: ProposalSpec) -> Component:
+def ensemble_kernel(program: Program, moves: MixtureSpec) -> Component:
     """How parts of a tree of a sum are drawn again; the component's weight is how many at a visit of the tree."""
     kernel, *others = parse_kernel("subtree" if moves == "auto" else moves)
     if others or kernel.name != "subtree":
@@ -44,12 +44,12 @@ def ensemble_kernel(program: Program, moves: ProposalSpec) -> Component:
     return kernel
 
 
-def ensemble_prior(program: Program, moves: ProposalSpec, design: Design) -> _core.TreeProgram:
+def ensemble_prior(program: Program, moves: MixtureSpec, design: Design) -> _core.TreeProgram:
     """What derives the trees of a sum, as the core takes it."""
     return _core.TreeProgram(
         vocabulary(design.schema),
         program.for_trees(design),
         getattr(_core.Semantics, program.semantics),
         program.limits.native(),
-        [replace(ensemble_kernel(program, moves), weight=1.0).native()],
+        [native_kernel(replace(ensemble_kernel(program, moves), weight=1.0))],
     )

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from ..data.matrix import make_linear_design
 from ..errors import InputError
 from ..estimators import Estimator
-from ..mcmc.mixtures import ProposalSpec
+from ..mcmc.mixtures import MixtureSpec
 from ..sampling.api import sample
 from ..validation import is_number, is_whole
 from .model import Subset
@@ -135,7 +135,7 @@ class SubsetRegressor(RegressorMixin, _Subset):
         nu: float = 3.0,
         scale: float | str = "auto",
         method: str = "auto",
-        moves: ProposalSpec = "auto",
+        moves: MixtureSpec = "auto",
         chains: int = 4,
         warmup: int = 1000,
         draws: int = 1000,
@@ -223,7 +223,7 @@ class SubsetSelector(SelectorMixin, _Subset):
         nu: float = 3.0,
         scale: float | str = "auto",
         method: str = "auto",
-        moves: ProposalSpec = "auto",
+        moves: MixtureSpec = "auto",
         chains: int = 4,
         warmup: int = 1000,
         draws: int = 1000,

@@ -13,7 +13,7 @@ from ..data.matrix import LinearDesign, LinearSchema, require_linear
 from ..data.standardise import Standard, left_out, standardise
 from ..errors import InputError
 from ..mcmc.contract import Model, require_power
-from ..mcmc.mixtures import ProposalSpec, parse_weights
+from ..mcmc.mixtures import MixtureSpec, parse_weights
 from ..mcmc.tempering import NO_TEMPERING, Tempering, position_from_dict, position_to_dict
 from ..validation import position_of, unknown_choice
 from .calibration import Calibration, require_noise
@@ -75,7 +75,7 @@ class Subset(Model["SubsetPosterior", _core.SubsetChain]):
     fit_intercept: bool = True
     nu: float = 3.0
     scale: float | str = "auto"
-    moves: ProposalSpec = "auto"
+    moves: MixtureSpec = "auto"
     method: str = "auto"
     power: float = 1.0
     calibration: Calibration | None = None

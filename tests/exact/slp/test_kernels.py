@@ -12,7 +12,7 @@ import pytest
 
 from baytree import InputError, _core
 from baytree.slp import Program, Term, parse_kernel, term_text
-from baytree.slp.kernels import Semantics
+from baytree.slp.kernels import Semantics, native_kernel
 from baytree.slp.terms import model_of
 from faults import injected
 from reference.slp import interpreter
@@ -49,7 +49,7 @@ class Matrices:
         return weights / weights.sum()
 
     def chain(self, kernel: str) -> _core.ProofChain:
-        components = [component.native() for component in parse_kernel(kernel)]
+        components = [native_kernel(component) for component in parse_kernel(kernel)]
         likelihood = self._log_likelihood if self.with_likelihood else None
         semantics = getattr(_core.Semantics, self.program.semantics)
         limits = self.program.limits.native()
