@@ -10,7 +10,7 @@ FUZZ := build/fuzz
 FUZZ_SECONDS ?= 60
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow lint bench sanitize wheel fuzz docs clean compiler
+.PHONY: FORCE help demo test test-slow lint bench sanitize wheel fuzz docs clean compiler
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -23,7 +23,11 @@ $(VENV)/pip: | compiler
 	$(BIN)/python -m pip install --quiet "scikit-build-core>=0.10" "nanobind>=2.4" cmake ninja
 	@touch $@
 
-$(VENV)/installed: $(VENV)/pip $(NATIVE)
+# An editable package knows its modules by name: one that comes, goes or moves has to be told.
+$(VENV)/modules: FORCE | $(VENV)/pip
+	@find src -name '*.py' | LC_ALL=C sort >$@.now; if cmp -s $@.now $@; then rm $@.now; else mv $@.now $@; fi
+
+$(VENV)/installed: $(VENV)/pip $(VENV)/modules $(NATIVE)
 	$(INSTALL) .
 	@touch $@
 
