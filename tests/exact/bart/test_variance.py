@@ -82,8 +82,8 @@ def sample(tuples: ProductSpace | BothSpace, moves: Moves, power: float, draws: 
 
 def log_variance(tuples: ProductSpace | BothSpace, post: bt.BARTPosterior) -> Floats:
     """log s² at each row, (chains, draws, rows)."""
-    assert post.variance is not None and post.sigma is None
-    return values_at_rows(tuples, post.variance)
+    assert post.variance_ensemble is not None and post.sigma is None
+    return values_at_rows(tuples, post.variance_ensemble)
 
 
 def values_at_rows(tuples: ProductSpace | BothSpace, sums: Ensemble) -> Floats:
@@ -94,10 +94,10 @@ def values_at_rows(tuples: ProductSpace | BothSpace, sums: Ensemble) -> Floats:
 def check(tuples: ProductSpace | BothSpace, post: bt.BARTPosterior, power: float) -> None:
     """Compare trees and values with their exact distribution."""
     target, means = tuples.posterior(power)
-    values, forests = log_variance(tuples, post), [post.variance]
+    values, forests = log_variance(tuples, post), [post.variance_ensemble]
     if isinstance(tuples, BothSpace):
-        values = np.concatenate([values_at_rows(tuples, post.mean), values], axis=-1)
-        forests = [post.ensemble, post.variance]
+        values = np.concatenate([values_at_rows(tuples, post.ensemble), values], axis=-1)
+        forests = [post.ensemble, post.variance_ensemble]
     trees = [positions_of(tuples.space, sums.forest)[sums.tree_index] for sums in forests]
     states = tuples.state(np.concatenate(trees, axis=-1))
     assert_agrees(states, target, tuples.groupings)
@@ -116,7 +116,7 @@ def agrees(tuples: ProductSpace | BothSpace, moves: Moves, power: float) -> None
     post = sample(tuples, moves, power)
     check(tuples, post, power)
     mean = tuples.mean
-    fits = values_at_rows(tuples, post.mean) + mean.centre
+    fits = values_at_rows(tuples, post.ensemble) + mean.centre
     spread = np.exp(log_variance(tuples, post) / 2) / np.sqrt(mean.row_weights)
     logs = stats.norm.logpdf(mean.response, fits, spread).sum(axis=-1)
     np.testing.assert_allclose(post.log_likelihood, logs, rtol=1e-5, atol=2e-3)
