@@ -14,7 +14,6 @@ from faults import injected
 
 ROOT = Path(__file__).parents[2]
 QUICK = {"chains": 1, "warmup": 5, "draws": 5, "seed": 1, "progress": False}
-PROGRAM = bt.slp.load("growtree.slp")
 
 MODELS: dict[str, Callable[[], object]] = {
     "cart": lambda: bt.CART(proposal="wrong:uc"),
@@ -22,10 +21,10 @@ MODELS: dict[str, Callable[[], object]] = {
     "cart, monotone": lambda: bt.CART(
         bt.GrowTree() & bt.knowledge.Monotone(age=1), proposal="wrong:unordered:birth_death"
     ),
-    "cart, program": lambda: bt.CART(PROGRAM, proposal="wrong:one:subtree"),
+    "cart, program": lambda: bt.CART(bt.slp.load("growtree.slp"), proposal="wrong:one:subtree"),
     "bart": lambda: bt.BART(trees=3, moves={"wrong:birth_death": 1}),
     "bart, soft": lambda: bt.BART(trees=3, split="soft", moves={"birth_death": 1, "wrong:bandwidth": 1}),
-    "bart, program": lambda: bt.BART(trees=3, prior=PROGRAM, moves="wrong:one:subtree"),
+    "bart, program": lambda: bt.BART(trees=3, prior=bt.slp.load("growtree.slp"), moves="wrong:one:subtree"),
     "subset": lambda: bt.Subset(method="sample", moves={"wrong:gibbs": 1}),
 }
 
