@@ -13,6 +13,7 @@ import sqlite3
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -128,6 +129,7 @@ class ModelReader:
         self.path = path
         self._database = database
 
+    @cached_property
     def header(self) -> dict[str, Any]:
         """The header's entries."""
         rows = self._database.execute("SELECT key, value, checksum FROM header")

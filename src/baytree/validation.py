@@ -46,6 +46,12 @@ def require_not_negative(name: str, value: Any) -> None:
         raise InputError(f"{name}={value!r}: choose 0 or more")
 
 
+def require_power(power: Any) -> None:
+    """Raise InputError for what cannot be the power of a likelihood."""
+    if not is_number(power) or not 0 <= power < inf:
+        raise InputError(f"power={power!r}: choose 0 or more; 1 is the posterior, 0 the prior")
+
+
 def require_prob(prob: float) -> None:
     """Raise InputError unless an interval can have this probability."""
     if not 0 < prob < 1:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,15 +16,15 @@ from ..data.design import Design, Schema, require_design
 from ..data.to_core import native_design
 from ..errors import InputError
 from ..knowledge import Monotone
-from ..mcmc.contract import Model, require_power
-from ..mcmc.mixtures import MixtureSpec, parse_weights
+from ..mcmc.contract import Model
+from ..mcmc.mixtures import MixtureSpec, parse_moves
 from ..mcmc.tempering import NO_TEMPERING, Tempering
 from ..priors.grow_tree import GrowTree
 from ..slp import Program
 from ..slp.tree_prior import ensemble_kernel, ensemble_prior
 from ..text import counted
 from ..trees.forest import forest_from_lists, forest_to_lists
-from ..validation import is_number, require_positive, require_whole, unknown_choice
+from ..validation import is_number, replaced, require_positive, require_power, require_whole, unknown_choice
 from .calibration import USUAL_K, Calibration, factor_prior
 
 if TYPE_CHECKING:
@@ -166,17 +167,18 @@ class BART(Model["BARTPosterior", _core.SumChain]):
 
     def shares(self) -> dict[str, float]:
         """The number of proposals of each kind at a visit of a tree."""
+        return dict(self._shares)
+
+    @cached_property
+    def _shares(self) -> dict[str, float]:
         if isinstance(self.prior, Program):
             kernel = ensemble_kernel(self.prior, self.moves)
             return {str(kernel): kernel.weight}
         auto = SOFT_AUTO if self.split == "soft" else AUTO
-        shares = auto if self.moves == "auto" else parse_weights("moves", self.moves, "{'birth_death': 1, 'change': 1}")
-        for name in shares:
-            if name not in MOVES:
-                raise unknown_choice("move", name, ("auto", *MOVES))
-            if name == "bandwidth" and self.split == "hard":
-                raise InputError("moves: only soft rules have a bandwidth; leave it out, or choose split='soft'")
-        return dict(shares)
+        shares = parse_moves(self.moves, auto, MOVES, "{'birth_death': 1, 'change': 1}")
+        if "bandwidth" in shares and self.split == "hard":
+            raise InputError("moves: only soft rules have a bandwidth; leave it out, or choose split='soft'")
+        return shares
 
     @property
     def sparse(self) -> bool:
@@ -213,7 +215,7 @@ class BART(Model["BARTPosterior", _core.SumChain]):
             design, trees=self.trees, k=self.k, nu=self.nu, q=self.q, sigma=self.sigma
         )
         prior = self.prior if isinstance(self.prior, Program) else self.prior.resolve(design)
-        return replace(self, prior=prior, moves=self.shares(), calibration=found)
+        return replaced(self, prior=prior, moves=self.shares(), calibration=found)
 
     def chains(
         self, design: Design, seed: int, chains: int, tempering: Tempering = NO_TEMPERING

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from .. import _core
 from ..data.design import Design, Schema, require_design
 from ..data.to_core import native_design, vocabulary
 from ..errors import InputError
-from ..mcmc.contract import Model, require_power
+from ..mcmc.contract import Model
 from ..mcmc.mixtures import Component, MixtureSpec
 from ..mcmc.tempering import NO_TEMPERING, Tempering, position_from_dict, position_to_dict
 from ..priors.edit_tree import EditTree
@@ -21,6 +22,7 @@ from ..slp import Program, parse_kernel
 from ..slp.kernels import native_kernel, resolve_kernels
 from ..trees.forest import forest_from_lists, forest_to_lists
 from ..trees.tree import Tree, tree_of
+from ..validation import replaced, require_power
 from .leaves import Categorical, Gaussian, leaf_from_dict
 from .proposals import KEEPING_SHAPE, native_proposal, parse_proposal
 
@@ -64,8 +66,9 @@ class CART(Model["Posterior", "TreeChain | ProgramChain"]):
         require_power(self.power)
         if isinstance(self.prior, GrowTree) and self.prior.knowledge.sparse:
             raise InputError('Weights("sparse") learns from many trees; a single tree has too few rules: use BART')
-        self.components()
+        self.shares()
 
+    @cached_property
     def components(self) -> tuple[Component, ...]:
         """The proposals or kernels, with what was left open chosen."""
         if isinstance(self.prior, GrowTree):
@@ -76,12 +79,12 @@ class CART(Model["Posterior", "TreeChain | ProgramChain"]):
 
     def shares(self) -> dict[str, float]:
         """The weight of each proposal or kernel, by its name."""
-        return {str(component): component.weight for component in self.components()}
+        return {str(component): component.weight for component in self.components}
 
     def resolve(self, design: Design) -> CART:
         """The model with everything that was left open chosen for this design."""
         prior = self.prior if isinstance(self.prior, Program) else self.prior.resolve(design)
-        return replace(self, prior=prior, leaf=self._leaf(design), proposal=self.shares())
+        return replaced(self, prior=prior, leaf=self._leaf(design), proposal=self.shares())
 
     def _leaf(self, design: Design) -> Categorical | Gaussian:
         leaf = self.leaf or (Gaussian() if design.classes is None else Categorical())
@@ -95,7 +98,7 @@ class CART(Model["Posterior", "TreeChain | ProgramChain"]):
         native, leaf = native_design(design), self._leaf(design).native(design)
         is_class = design.classes is not None
         if isinstance(self.prior, GrowTree):
-            proposals = [native_proposal(component) for component in self.components()]
+            proposals = [native_proposal(component) for component in self.components]
             tree_chain: Any = _core.CategoricalChain if is_class else _core.GaussianChain
             prior = self.prior.native(design.schema)
             return [
@@ -103,7 +106,7 @@ class CART(Model["Posterior", "TreeChain | ProgramChain"]):
                 for number in range(chains)
             ]
         program_chain: Any = _core.CategoricalProgramChain if is_class else _core.GaussianProgramChain
-        kernels = [native_kernel(component) for component in self.components()]
+        kernels = [native_kernel(component) for component in self.components]
         program, names = self.prior.for_trees(design), vocabulary(design.schema)
         semantics, limits = getattr(_core.Semantics, self.prior.semantics), self.prior.limits.native()
         return [
@@ -168,7 +171,7 @@ class CART(Model["Posterior", "TreeChain | ProgramChain"]):
     def warnings(self, design: Design) -> Sequence[str]:
         """What a person should know before the chains run: where they cannot reach all trees, or none but a leaf."""
         lines, least = [], self.prior.min_leaf
-        if isinstance(self.prior, GrowTree) and all(component.name in KEEPING_SHAPE for component in self.components()):
+        if isinstance(self.prior, GrowTree) and all(component.name in KEEPING_SHAPE for component in self.components):
             lines.append("these proposals never change the shape of a tree; add uc or birth_death")
         if design.rows < 2 * least:
             lines.append(

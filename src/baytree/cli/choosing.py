@@ -188,5 +188,5 @@ def settings_of(model: Any) -> dict[str, Any]:
         return of_prior | bart.settings(model)
     return of_prior | {
         "edit": getattr(model.prior, "tree", None),
-        "proposal": weights_text({str(part): part.weight for part in model.components()}),
+        "proposal": weights_text(model.shares()),
     }

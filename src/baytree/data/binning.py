@@ -197,14 +197,16 @@ def learn_column(name: str, values: ColumnValues, *, categorical: bool, max_cuts
     -------
     Column
     """
-    missing, no_cuts = values.missing, np.empty(0)
-    has_missing = bool(missing.any())
+    no_cuts = np.empty(0)
     categorical = categorical or values.declared_categorical
     if values.kind == "categorical" or (categorical and values.kind == "numeric"):
         if not categorical:
             warn_of_odd_values(name, values, "declare it categorical")
-        levels, pooled = _levels(name, *values.distinct_labels)
-        return Column(name, "categorical", no_cuts, levels, has_missing, pooled)
+        labels, positions = values.distinct_labels
+        levels, pooled = _levels(name, labels, positions)
+        return Column(name, "categorical", no_cuts, levels, bool((positions < 0).any()), pooled)
+    missing = np.isnan(values.values)
+    has_missing = bool(missing.any())
     if max_cuts == 0:
         return Column(name, values.kind, no_cuts, has_missing=has_missing)
     if values.kind == "boolean":

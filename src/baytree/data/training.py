@@ -164,7 +164,8 @@ def _positions(source: Table, names: Sequence[str], named: bool) -> Sequence[int
         if absent:
             lines = [f"no column {name!r}.{did_you_mean(name, source.names)}" for name in absent]
             raise InputError(" ".join([*lines, f"The table has: {', '.join(source.names)}"]))
-        return [source.position(name) for name in names]
+        at = {name: position for position, name in enumerate(source.names)}
+        return [at[name] for name in names]
     if len(source.names) != len(names):
         raise InputError(
             f"X has {len(source.names)} features, but baytree is expecting {len(names)} features as input: "

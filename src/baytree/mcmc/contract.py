@@ -14,7 +14,6 @@ import numpy as np
 
 from ..data.design import AnyDesign
 from ..errors import InputError
-from ..validation import is_number
 from .tempering import NO_TEMPERING, Tempering
 
 
@@ -53,12 +52,6 @@ ChainType = TypeVar("ChainType")
 def refuse_init() -> NoReturn:
     """Say that a chain cannot be put at a tree."""
     raise InputError("only a chain over single trees can begin at a tree; leave init out")
-
-
-def require_power(power: Any) -> None:
-    """Raise InputError for what cannot be the power of a likelihood."""
-    if not is_number(power) or not 0 <= power < float("inf"):
-        raise InputError(f"power={power!r}: choose 0 or more; 1 is the posterior, 0 the prior")
 
 
 class Model(ABC, Generic[PosteriorType, ChainType]):

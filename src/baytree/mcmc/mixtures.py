@@ -58,6 +58,15 @@ def parse_mixture(
     return tuple(_component(what, synonyms.get(text, text), weight, names) for text, weight in weights.items())
 
 
+def parse_moves(spec: MixtureSpec, auto: Mapping[str, float], names: Collection[str], example: str) -> dict[str, float]:
+    """Moves with the number of turns of each; a mapping stands for ``"auto"``."""
+    weights = parse_weights("moves", auto if spec == "auto" else spec, example)
+    for name in weights:
+        if name not in names:
+            raise unknown_choice("move", name, ("auto", *names))
+    return weights
+
+
 def parse_weights(what: str, spec: MixtureSpec, example: str) -> dict[str, float]:
     """Names with weights, from a name, from ``"a=2,b=1"`` or from a mapping."""
     if isinstance(spec, str):

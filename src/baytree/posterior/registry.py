@@ -84,14 +84,14 @@ def read_posterior(reader: ModelReader) -> BasePosterior:
     states = [model.upgraded(state) for state in reader.states()]
     parts = [kind.read_parts(reader, chain) for chain in range(len(states))]
     # Files of earlier versions, and of runs that were not finished, have none.
-    found = reader.header().get("diagnostics")
+    found = reader.header.get("diagnostics")
     recorded = None if found is None else Diagnostics.from_dict(found)
     return kind.from_parts(model, schema, settings, parts, states, recorded=recorded)
 
 
 def read_header(reader: ModelReader) -> tuple[AnyModel, Any, RunSettings]:
     """What an open model file says besides the draws: the model, the schema of the table, and the settings."""
-    header = reader.header()
+    header = reader.header
     record: Mapping[str, Any] = header["model"]
     if record["family"] not in FAMILIES:
         raise FileError(f"{reader.path}: a model of the family {record['family']!r}, which this baytree does not know")

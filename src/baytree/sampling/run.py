@@ -97,11 +97,11 @@ class Run(Generic[PosteriorType]):
         with ThreadPoolExecutor(self.threads) as pool, self.progress:
             self._pool = pool
             self._run_blocks(interrupt, deadline)
-        self._checkpoint()
+        states = self._checkpoint()
         if self.drawn < least:
             return None
         posterior = family_of(self.model).posterior.from_parts(
-            self.model, self.design.schema, self.settings, self.parts, self._states(), self.monitored
+            self.model, self.design.schema, self.settings, self.parts, states, self.monitored
         )
         if self.writer:
             self.writer.record("diagnostics", posterior.diagnostics().to_dict())
@@ -157,16 +157,18 @@ class Run(Generic[PosteriorType]):
     def _acceptance(self) -> float:
         return sum(sum(c.accepted) for c in self.chains) / max(sum(sum(c.turns) for c in self.chains), 1)
 
-    def _checkpoint(self) -> None:
-        """Collect what the chains recorded since the last time and, with a file, write it."""
+    def _checkpoint(self) -> list[dict[str, Any]]:
+        """Collect what the chains recorded since the last time, with a file write it, and give their states."""
         taken = []
         for chain, parts in zip(self.chains, self.parts, strict=True):
             part = self.model.take(chain)
             if len(part["log_likelihood"]):
                 parts.append(part)
             taken.append(part if len(part["log_likelihood"]) else {})
+        states = self._states()
         if self.writer:
-            self.writer.append(taken, self._states())
+            self.writer.append(taken, states)
+        return states
 
     def _states(self) -> list[dict[str, Any]]:
         """Everything a chain needs to go on exactly where it is, as JSON-safe values."""

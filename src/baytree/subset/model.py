@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,10 +13,10 @@ from .. import _core
 from ..data.matrix import LinearDesign, LinearSchema, require_linear
 from ..data.standardise import Standard, left_out, standardise
 from ..errors import InputError
-from ..mcmc.contract import Model, require_power
-from ..mcmc.mixtures import MixtureSpec, parse_weights
+from ..mcmc.contract import Model
+from ..mcmc.mixtures import MixtureSpec, parse_moves
 from ..mcmc.tempering import NO_TEMPERING, Tempering, position_from_dict, position_to_dict
-from ..validation import position_of, unknown_choice
+from ..validation import position_of, replaced, require_power, unknown_choice
 from .calibration import Calibration, require_noise
 from .priors import PARAMETER_PRIORS, BetaBinomial, HyperGN, ModelPrior, ParameterPrior, model_prior_of, prior_from_dict
 
@@ -100,11 +101,11 @@ class Subset(Model["SubsetPosterior", _core.SubsetChain]):
 
     def shares(self) -> dict[str, float]:
         """The number of turns of each move in an iteration."""
-        shares = AUTO if self.moves == "auto" else parse_weights("moves", self.moves, "{'gibbs': 1, 'replace': 1}")
-        for name in shares:
-            if name not in MOVES:
-                raise unknown_choice("move", name, ("auto", *MOVES))
-        return dict(shares)
+        return dict(self._shares)
+
+    @cached_property
+    def _shares(self) -> dict[str, float]:
+        return parse_moves(self.moves, AUTO, MOVES, "{'gibbs': 1, 'replace': 1}")
 
     @property
     def calibrated(self) -> Calibration:
@@ -122,7 +123,7 @@ class Subset(Model["SubsetPosterior", _core.SubsetChain]):
             raise InputError(f"{design.response.name!r}: linear models are of one number; choose another model")
         always = _named(self.always, design.schema)
         found = self.calibration or Calibration.of(design, self.nu, self.scale, intercept=bool(self.fit_intercept))
-        open_model = replace(self, always=always, moves=self.shares(), calibration=found)
+        open_model = replaced(self, always=always, moves=self.shares(), calibration=found)
         free = len(open_model.free_units(design.schema))
         few = free <= FEW_UNITS and self.power == 1
         method = self.method if self.method != "auto" else "enumerate" if few else "sample"
@@ -135,7 +136,7 @@ class Subset(Model["SubsetPosterior", _core.SubsetChain]):
             raise InputError(
                 f"method='enumerate': the posterior is enumerated, and no power of {self.power:g}; sample it"
             )
-        return replace(open_model, method=method)
+        return replaced(open_model, method=method)
 
     def columns_of(self, schema: LinearSchema) -> list[np.ndarray]:
         """Of each unit the columns of the matrix that are used."""
