@@ -16,6 +16,9 @@ from .cart.posterior import Posterior
 from .data.design import Design, make_design, read
 from .data.matrix import LinearDesign, make_linear_design, read_linear
 from .errors import FileError, InputError, InterruptedSampling
+from .hmdt.design import SequenceDesign, make_sequence_design
+from .hmdt.model import HMDT
+from .hmdt.posterior import HMDTPosterior
 from .hme.model import HME
 from .hme.posterior import HMEPosterior
 from .knowledge import Box, Forbid, Interact, Knowledge, MaxDepth, MaxLeaves, Monotone, Only, Weights, read_knowledge
@@ -40,6 +43,7 @@ __version__ = version("baytree")
 __all__ = [
     "BART",
     "CART",
+    "HMDT",
     "HME",
     "BARTClassifier",
     "BARTPosterior",
@@ -58,6 +62,7 @@ __all__ = [
     "Gaussian",
     "GrowTree",
     "HMDTClassifier",
+    "HMDTPosterior",
     "HMDTRegressor",
     "HMEClassifier",
     "HMEPosterior",
@@ -76,6 +81,7 @@ __all__ = [
     "Only",
     "Posterior",
     "Ridge",
+    "SequenceDesign",
     "SizePrior",
     "Subset",
     "SubsetPosterior",
@@ -90,6 +96,7 @@ __all__ = [
     "load",
     "make_design",
     "make_linear_design",
+    "make_sequence_design",
     "permutation_null",
     "read",
     "read_knowledge",

@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 import numpy as np
 from joblib import effective_n_jobs
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -27,9 +27,12 @@ class Estimator(BaseEstimator):
             "draws": self.draws,
             "chains": self.chains,
             "seed": self._seed(),
-            "threads": None if self.n_jobs is None else effective_n_jobs(self.n_jobs),
+            "threads": self._threads(),
             "progress": self.verbose,
         }
+
+    def _threads(self) -> int | None:
+        return None if self.n_jobs is None else effective_n_jobs(self.n_jobs)
 
     def _seed(self) -> int | None:
         if self.random_state is None or isinstance(self.random_state, (int, np.integer)):
@@ -52,6 +55,17 @@ class Estimator(BaseEstimator):
         tags.input_tags.categorical = True
         tags.input_tags.string = True
         return tags
+
+
+class Classifier(ClassifierMixin):
+    """A classifier whose posterior knows the classes."""
+
+    posterior_: Any  # each estimator says of which family
+
+    @property
+    def classes_(self) -> np.ndarray:
+        """The class labels."""
+        return np.asarray(self.posterior_.schema.response.classes)
 
 
 class TreeEstimator(Estimator):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -26,3 +28,19 @@ def test_threads_change_nothing(method: str) -> None:
     np.testing.assert_array_equal(alone.smooth(X, y, groups).decision, many.smooth(X, y, groups).decision)
     np.testing.assert_array_equal(alone.viterbi(X, y, groups).decision, many.viterbi(X, y, groups).decision)
     assert fitted(None, seed=4).objective_ != alone.objective_
+
+
+@pytest.mark.parametrize("method", ["exact", "mean_field"])
+def test_a_seed_gives_the_same_posterior(method: str, tmp_path: Path) -> None:
+    generator = np.random.default_rng(1)
+    X, y = generator.normal(size=(200, 2)), generator.normal(size=200)
+    design = bt.make_sequence_design([X[:90], X[90:]], [y[:90], y[90:]])
+    model = bt.HMDT(method=method, epochs=5, n_init=2)
+    one, other = (bt.sample(model, design, seed=6, threads=threads, progress=False) for threads in (1, 3))
+    one.save(tmp_path / "tree.baytree")
+    for each in (other, bt.load(tmp_path / "tree.baytree")):
+        assert (each.model, each.settings, each.states) == (one.model, one.settings, one.states)
+        for name, values in one.part(0, 0, 1).items():
+            np.testing.assert_array_equal(values, each.part(0, 0, 1)[name], err_msg=name)
+        np.testing.assert_array_equal(each.smooth(X).decision, one.smooth(X).decision)
+    assert bt.sample(model, design, seed=7, progress=False).states != one.states

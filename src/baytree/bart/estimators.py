@@ -6,10 +6,10 @@ from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
-from sklearn.base import ClassifierMixin, RegressorMixin
+from sklearn.base import RegressorMixin
 
 from ..errors import InputError
-from ..estimators import TreeEstimator
+from ..estimators import Classifier, TreeEstimator
 from ..knowledge import Constraint, Knowledge
 from ..mcmc.mixtures import MixtureSpec
 from ..priors.grow_tree import GrowTree
@@ -224,7 +224,7 @@ class BARTRegressor(RegressorMixin, _BART):
         return self._predict(X, kind, prob, offset=offset)
 
 
-class BARTClassifier(ClassifierMixin, _BART):
+class BARTClassifier(Classifier, _BART):
     __doc__ = f"""Bayesian additive classification trees: classes are told apart by sums of trees plus normal noise.
 
     Two classes are the signs of such variables (probit); of several, each has its own sum of trees, and the class is
@@ -297,13 +297,6 @@ class BARTClassifier(ClassifierMixin, _BART):
         self.verbose = verbose
         self.monotonic_cst = monotonic_cst
         self.interaction_cst = interaction_cst
-
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, offset: Any = None) -> BARTClassifier:
-        super().fit(X, y, sample_weight, offset)
-        self.classes_: np.ndarray = np.asarray(self.posterior_.schema.response.classes)
-        return self
-
-    fit.__doc__ = _BART.fit.__doc__
 
     def predict(self, X: Any, offset: Any = None) -> np.ndarray:
         """The most probable class of each row."""

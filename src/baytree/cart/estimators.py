@@ -6,9 +6,9 @@ from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
-from sklearn.base import ClassifierMixin, RegressorMixin
+from sklearn.base import RegressorMixin
 
-from ..estimators import TreeEstimator
+from ..estimators import Classifier, TreeEstimator
 from ..mcmc.mixtures import MixtureSpec
 from ..priors.edit_tree import EditTree
 from ..priors.grow_tree import GrowTree
@@ -122,7 +122,7 @@ class _CART(TreeEstimator):
         return self
 
 
-class CARTClassifier(ClassifierMixin, _CART):
+class CARTClassifier(Classifier, _CART):
     __doc__ = f"""Bayesian classification tree: the average over many trees, drawn with their probabilities.
     {_PARAMETERS.format(leaf="Categorical")}
     classes_ : numpy.ndarray
@@ -138,13 +138,6 @@ class CARTClassifier(ClassifierMixin, _CART):
     """
 
     _task = "classification"
-
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> CARTClassifier:
-        super().fit(X, y, sample_weight)
-        self.classes_: np.ndarray = np.asarray(self.posterior_.schema.response.classes)
-        return self
-
-    fit.__doc__ = _CART.fit.__doc__
 
     def predict(self, X: Any) -> np.ndarray:
         """The most probable class of each row."""

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..errors import InputError
-from ..hme.numeric import Array
-from ..hme.soft_tree import SoftTree
+from ..hme.soft_tree import Mixture
 from ..validation import unknown_choice
 from .mean_field import MeanField, projected_filter
 from .sequences import Sequences
@@ -76,23 +75,6 @@ class DecisionPath:
 
 
 @dataclass(frozen=True)
-class Mixed(SoftTree):
-    """Experts that are mixed by given probabilities of the leaves, not by gates.
-
-    Attributes
-    ----------
-    log_leaf : array of shape (leaves, rows)
-        The logarithms of these probabilities, at the rows that are asked for.
-    """
-
-    log_leaf: Array = None
-
-    def log_paths(self, X: Array) -> Array:
-        """The probabilities that were given."""
-        return self.log_leaf
-
-
-@dataclass(frozen=True)
 class Inference:
     """A tree, and how sums over its decisions are taken.
 
@@ -115,10 +97,11 @@ class Inference:
         forward = filtered if self.exact else projected_filter
         return forward(self.tree, sequences, self.threads)
 
-    def one_step(self, sequences: Sequences) -> Mixed:
+    def one_step(self, sequences: Sequences) -> Mixture:
         """The distribution of each row's y given the rows before."""
         with np.errstate(divide="ignore"):
-            return Mixed((), self.tree.experts, np.log(self.ahead(sequences).leaf_ahead.T))
+            log_share = np.log(self.ahead(sequences).leaf_ahead.T)
+        return Mixture.of(self.tree.experts, sequences.X, log_share)
 
     def smooth(self, sequences: Sequences) -> Decisions:
         """What is known from all rows."""

@@ -10,8 +10,8 @@ import numpy as np
 from ..hme.experts import Experts, first_experts
 from ..hme.initialisation import initial_trees
 from ..hme.inputs import Inputs
-from ..hme.model import HME
 from ..hme.soft_tree import SoftTree
+from .model import HMDT
 from .sequences import Sequences
 from .tree import MarkovTree
 
@@ -37,16 +37,14 @@ def with_memory(soft: SoftTree) -> MarkovTree:
 
 
 def initial_markov_trees(
-    model: HME, stretches: bool, sequences: Sequences, inputs: Inputs, generator: np.random.Generator
+    model: HMDT, sequences: Sequences, inputs: Inputs, generator: np.random.Generator
 ) -> Iterator[MarkovTree]:
     """The trees at which EM begins.
 
     Parameters
     ----------
-    model : HME
-        A mixture without memory of the same shape, resolved.
-    stretches : bool
-        Whether experts come first, each from a stretch of time, or gates, where the mixture begins with them.
+    model : HMDT
+        What to fit, resolved.
     sequences : Sequences
         The rows.
     inputs : Inputs
@@ -54,12 +52,12 @@ def initial_markov_trees(
     generator : numpy.random.Generator
         Of what is random.
     """
-    if stretches:
+    if model.by_stretches:
         for _ in range(model.n_init):
             yield from_stretches(model.expert, sequences, model.depth, model.branching, generator)
         return
     rows = sequences.X[sequences.seen], sequences.Y[sequences.seen], np.ones(int(sequences.seen.sum()))
-    for soft in initial_trees(model, rows, inputs, generator):
+    for soft in initial_trees(model.without_memory, rows, inputs, generator):
         yield with_memory(soft)
 
 

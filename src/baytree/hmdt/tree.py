@@ -85,6 +85,15 @@ class MarkovTree:
         scores[..., :-1] = of_inputs[:, :, None, :] + terms
         return np.asarray(log_softmax(scores))
 
+    def at_average(self) -> tuple[np.ndarray, np.ndarray]:
+        """P(decision) of each node where all inputs are average: at a first row, and given the decision before.
+
+        Of shapes (nodes, branching) and (nodes, branching before, branching).
+        """
+        average = np.zeros((2, self.gates.shape[2] - self.branching))
+        first, later = np.exp(self.log_transitions(average, np.array([True, False])))
+        return first[:, 0], later
+
     def log_evidence(self, sequences: Sequences) -> np.ndarray:
         """log P(y | x, leaf), and 0 where y was not seen, shape (rows, leaves)."""
         density = np.asarray(self.experts.log_density(sequences.X, sequences.Y)).T

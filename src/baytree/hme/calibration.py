@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..data.matrix import LinearDesign, LinearSchema
+from ..data.matrix import LinearSchema
 from ..errors import InputError
 from .inputs import Inputs
 from .outputs import Outputs
@@ -38,16 +38,15 @@ class Calibration:
     one_output: bool
 
     @classmethod
-    def of(cls, design: LinearDesign, expert: str) -> Calibration:
-        """The units of a design, for a kind of expert."""
-        inputs, outputs = Inputs.of(design), Outputs.of(design, expert)
+    def of(cls, inputs: Inputs, outputs: Outputs, one_output: bool) -> Calibration:
+        """Those that inputs and outputs are in."""
         return cls(
             tuple(inputs.kept.tolist()),
             tuple(inputs.centre.tolist()),
             tuple(inputs.scale.tolist()),
             tuple(outputs.centre.tolist()),
             tuple(outputs.scale.tolist()),
-            design.y.ndim == 1,
+            one_output,
         )
 
     def inputs(self, schema: LinearSchema) -> Inputs:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any, Literal
 
 import numpy as np
-from sklearn.base import ClassifierMixin, RegressorMixin
+from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..errors import InputError
-from ..estimators import Estimator
+from ..estimators import Classifier, Estimator
 from ..sampling.api import sample
 from ..validation import seed_of, unknown_choice
 from .fitting import computes_with
@@ -304,7 +304,7 @@ class HMERegressor(RegressorMixin, _HME):
         return tags
 
 
-class HMEClassifier(ClassifierMixin, _HME):
+class HMEClassifier(Classifier, _HME):
     __doc__ = f"""A hierarchical mixture of experts for classes: a tree of soft decisions over logit models.
     {_PARAMETERS.format(experts='{"auto", "logistic", "multinomial"}')}
     classes_ : numpy.ndarray
@@ -377,10 +377,6 @@ class HMEClassifier(ClassifierMixin, _HME):
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
-
-    def _keep(self, posterior: HMEPosterior, like: Array | None = None) -> Any:
-        self.classes_: np.ndarray = np.asarray(posterior.schema.response.classes)
-        return super()._keep(posterior, like)
 
     def _outputs(self, y: Any) -> np.ndarray:
         return indicators_of(y, self.classes_)

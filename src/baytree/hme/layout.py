@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from math import prod
 
 import numpy as np
 
+from ..errors import InputError
 from .experts import LEAST_VARIANCE, Classes, Constant, Experts, Gamma, Gaussian, Poisson
 from .soft_tree import SoftTree
 
@@ -70,6 +72,18 @@ class Layout:
         """How many numbers of each name a tree has."""
         found = {"gates": sum(map(prod, self.gates)), "coefficients": prod(self.coefficients)}
         return found if self.variance is None else found | {"variance": prod(self.variance)}
+
+    def check(self, drawn: Mapping[str, np.ndarray | None], draws: tuple[int, ...]) -> None:
+        """Raise InputError where flat arrays are not the parameters of so many draws, by chain."""
+        for name, size in self.sizes().items():
+            values = drawn[name]
+            if values is None or values.shape != (*draws, size) or not np.isfinite(values).all():
+                raise InputError(f"the {name} of the draws are damaged")
+        variance = drawn["variance"]
+        if (variance is None) != (self.variance is None):
+            raise InputError("the variances do not belong to these experts")
+        if variance is not None and not (variance > 0).all():
+            raise InputError("a variance is not positive")
 
     def packed(self, tree: SoftTree) -> dict[str, np.ndarray]:
         """A tree as flat arrays: gates level by level and node by node, then experts leaf by leaf."""

@@ -20,7 +20,7 @@ from . import gibbs
 from .calibration import Calibration
 from .inputs import Inputs
 from .layout import Layout
-from .outputs import OF_CLASSES, OF_NUMBERS, Outputs
+from .outputs import OF_CLASSES, OF_NUMBERS, Outputs, expert_for
 from .splits import Splits
 
 if TYPE_CHECKING:
@@ -181,18 +181,14 @@ class HME(Model["HMEPosterior", _core.HMEChain]):
         """The model with everything that was left open chosen for this design."""
         require_linear(design)
         task = design.response.task
-        choices = OF_NUMBERS if task == "regression" else OF_CLASSES
-        expert = choices[0] if task == "regression" else choices[1]
-        expert = expert if self.expert == "auto" else self.expert
-        if expert not in choices:
-            raise InputError(f"expert={expert!r} is not for a {task}; choose from: auto, {', '.join(choices)}")
+        expert = expert_for(self.expert, task)
         if self.method in BY_CHAINS and design.weight is not None:
             raise InputError(f"method={self.method!r} takes no weights; choose 'em', or repeat the rows")
         init = self.init
         if init == "auto":
             at_a_tree = task == "regression" and self.branching == 2 and self.method not in BY_CHAINS
             init = "cart" if at_a_tree or self.keep_columns else "random"
-        found = self.calibration or Calibration.of(design, expert)
+        found = self.calibration or Calibration.of(Inputs.of(design), Outputs.of(design, expert), design.y.ndim == 1)
         ridge = RIDGE[task] if self.ridge == "auto" else self.ridge
         return replace(self, expert=expert, init=init, ridge=ridge, calibration=found)
 
@@ -254,7 +250,9 @@ class HME(Model["HMEPosterior", _core.HMEChain]):
         """Put a chain where `state_of` found it."""
         gibbs.restore(chain, state)
 
-    def without_chains(self, design: LinearDesign, settings: RunSettings, monitored: Rows) -> HMEPosterior | None:
+    def without_chains(
+        self, design: LinearDesign, settings: RunSettings, monitored: Rows, threads: int
+    ) -> HMEPosterior | None:
         """The one tree, or the draws of a mean field, of a method without chains."""
         if self.method in BY_CHAINS:
             return None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,6 +15,16 @@ from .numeric import floating, is_foreign, local, zeros_like_shape
 
 OF_NUMBERS = ("linear", "constant", "poisson", "gamma")
 OF_CLASSES = ("logistic", "multinomial")
+
+
+def expert_for(expert: str, task: str) -> str:
+    """The kind of expert for a task, by itself linear or multinomial; raises InputError where one is not for it."""
+    choices = OF_NUMBERS if task == "regression" else OF_CLASSES
+    if expert == "auto":
+        return "linear" if task == "regression" else "multinomial"
+    if expert not in choices:
+        raise InputError(f"expert={expert!r} is not for a {task}; choose from: auto, {', '.join(choices)}")
+    return expert
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,8 +79,18 @@ def raw_outputs(design: LinearDesign) -> np.ndarray:
     return design.y.reshape(design.rows, -1)
 
 
-def design_of_outputs(X: Any, y: Any, task: str, sample_weight: Any, categorical_features: Any) -> LinearDesign:
-    """The design of an estimator's rows, whose response may be several numbers.
+def design_of_outputs(
+    X: Any,
+    y: Any,
+    task: str,
+    sample_weight: Any = None,
+    categorical_features: Any = None,
+    *,
+    names: Sequence[str] | None = None,
+    target: str = "y",
+    interactions: Any = None,
+) -> LinearDesign:
+    """A design whose response may be several numbers a row.
 
     Parameters
     ----------
@@ -79,7 +100,7 @@ def design_of_outputs(X: Any, y: Any, task: str, sample_weight: Any, categorical
         The response.
     task : {"classification", "regression"}
         What it is.
-    sample_weight, categorical_features
+    sample_weight, categorical_features, names, target, interactions
         As `make_linear_design` takes them.
     """
     like = zeros_like_shape(floating(X), 0) if is_foreign(X) else None
@@ -95,13 +116,13 @@ def design_of_outputs(X: Any, y: Any, task: str, sample_weight: Any, categorical
         X,
         y,
         task=task,  # type: ignore[arg-type]
-        names=None,
-        target="y",
+        names=names,
+        target=target,
         sample_weight=sample_weight,
         offset=None,
         categorical_features=categorical_features,
     )
-    design = replace(linear_design_of(training), like=like)
+    design = replace(linear_design_of(training, interactions), like=like)
     return design if outputs is None else replace(design, y=outputs[training.kept])
 
 

@@ -322,14 +322,7 @@ class HMEPosterior(BasePosterior):
     def _check_draws(self) -> None:
         """Raise InputError where the parameters of the draws do not belong to the model."""
         self.model.calibrated.check(self.schema)
-        for name, size in self.model.layout.sizes().items():
-            values = getattr(self, name)
-            if values is None or values.shape != (self.chains, self.draws, size) or not np.isfinite(values).all():
-                raise InputError(f"the {name} of the draws are damaged")
-        if self.variance is not None and not (self.variance > 0).all():
-            raise InputError("a variance is not positive")
-        if (self.variance is None) != (self.model.layout.variance is None):
-            raise InputError("the variances do not belong to these experts")
+        self.model.layout.check({name: getattr(self, name) for name in PARAMETERS}, (self.chains, self.draws))
         for values in (self.log_likelihood, self.log_prior):
             if values.shape != self.log_likelihood.shape or not np.isfinite(values).all():
                 raise InputError("the log-likelihoods or log priors of the draws are damaged")

@@ -188,8 +188,8 @@ class SoftBlock(Block):
         """A kind of prediction; the interval of a new y of one tree is exact."""
         if kind != "predictive_interval" or self._total > 1:
             return super().of(kind, prob)
-        tree, outputs = self._prediction.tree(0, 0), self._prediction.model.outputs
-        ends = [self._of_outputs(outputs.original(quantile(tree, self._inputs, level))) for level in tails(prob)]
+        mixture, outputs = self._prediction.tree(0, 0).at(self._inputs), self._prediction.model.outputs
+        ends = [self._of_outputs(outputs.original(quantile(mixture, level))) for level in tails(prob)]
         return np.stack(ends, axis=-1)
 
     def _of_outputs(self, values: np.ndarray) -> np.ndarray:

@@ -80,7 +80,7 @@ class SoftTree:
 
     def at(self, X: Array) -> Mixture:
         """What the tree says at some rows."""
-        return Mixture(self.experts, X, namespace(X).exp(self.log_paths(X)), self.experts.means(X))
+        return Mixture.of(self.experts, X, self.log_paths(X))
 
     def means(self, X: Array) -> Array:
         """E(y | x), shape (rows, outputs)."""
@@ -93,7 +93,7 @@ class SoftTree:
 
 @dataclass(frozen=True)
 class Mixture:
-    """What a soft tree says at some rows.
+    """What a soft tree says at some rows, or experts that are mixed by other probabilities of the leaves.
 
     Attributes
     ----------
@@ -111,6 +111,15 @@ class Mixture:
     X: Array
     share: Array
     means: Array
+
+    @classmethod
+    def of(cls, experts: Experts, X: Array, log_share: Array) -> Mixture:
+        """Of experts at some rows, by the logarithms of the leaves' probabilities."""
+        return cls(experts, X, namespace(X).exp(log_share), experts.means(X))
+
+    def at(self, rows: slice) -> Mixture:
+        """At some of the rows."""
+        return Mixture(self.experts, self.X[rows], self.share[:, rows], self.means[:, rows])
 
     @property
     def mean(self) -> Array:

@@ -107,7 +107,7 @@ class Model(ABC, Generic[PosteriorType, ChainType]):
         """Put a chain at a state that a person gave."""
         refuse_init()
 
-    def without_chains(self, design: Any, settings: Any, monitored: Any) -> PosteriorType | None:
+    def without_chains(self, design: Any, settings: Any, monitored: Any, threads: int) -> PosteriorType | None:
         """The posterior of a resolved model whose method needs no chains; None where it does.
 
         Parameters
@@ -118,6 +118,8 @@ class Model(ABC, Generic[PosteriorType, ChainType]):
             The seed, and how many draws to make where the method gives more than one.
         monitored : Rows
             The rows at which predictions are compared.
+        threads : int
+            How many may share the work; the result does not depend on them.
         """
         return None
 

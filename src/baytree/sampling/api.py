@@ -15,6 +15,7 @@ from ..errors import FileError, InputError
 from ..mcmc.contract import Model, PosteriorType, refuse_init, require_model, require_same_data
 from ..mcmc.settings import RunSettings
 from ..mcmc.tempering import Tempering
+from ..mcmc.threads import threads_of
 from ..posterior.base import BasePosterior
 from ..posterior.registry import family_of, read_header
 from ..storage import ModelWriter, open_model, partial_path
@@ -49,10 +50,10 @@ def sample(
 
     Parameters
     ----------
-    model : CART, BART, Subset or HME
+    model : CART, BART, Subset, HME or HMDT
         The model. Where its method needs no chains, what is said of them below does not matter.
-    design : Design or LinearDesign
-        The data, as a matrix for a `Subset` or an `HME`.
+    design : Design, LinearDesign or SequenceDesign
+        The data, as a matrix for a `Subset` or an `HME`, as sequences for an `HMDT`.
     warmup, draws : int
         Iterations of each chain to throw away first, and draws to keep.
     thin : int
@@ -100,7 +101,7 @@ def sample(
         **vars(tempering),
         offset=design.offset is not None,
     )
-    if (found := model.without_chains(design, settings, monitored)) is not None:
+    if (found := model.without_chains(design, settings, monitored, threads_of(threads))) is not None:
         if init is not None:
             refuse_init()
         if checkpoint is not None:

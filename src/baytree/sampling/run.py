@@ -16,10 +16,10 @@ from ..errors import InterruptedSampling
 from ..mcmc.contract import Chain, Model, PosteriorType
 from ..mcmc.progress import Progress
 from ..mcmc.settings import RunSettings
+from ..mcmc.threads import threads_of
 from ..posterior.base import Part, model_header
 from ..posterior.registry import family_of
 from ..storage import ModelWriter
-from ..validation import require_whole
 from .interrupt import Interrupt
 
 # Chains run this long before Python looks at progress and Ctrl-C.
@@ -39,14 +39,12 @@ class Run(Generic[PosteriorType]):
         threads: int | None,
         progress: bool,
     ) -> None:
-        if threads is not None:
-            require_whole("threads", threads, 1)
+        threads = threads_of(threads)
         self.model, self.design, self.settings, self.monitored = model, design, settings, monitored
         self.chains: Sequence[Chain] = model.chains(design, settings.seed, settings.chains, settings.tempering)
         self.parts: list[list[Part]] = [[] for _ in self.chains]
         self.warmed = self.drawn = self.toward = 0  # iterations of warm-up, draws, iterations towards the next draw
         self.writer: ModelWriter | None = None
-        threads = threads or _processors()
         self.threads = min(threads, settings.chains)
         self.threads_of_chain = max(1, threads // settings.chains)  # which its rungs share
         self.progress = Progress(settings.warmup, settings.draws, enabled=progress)
@@ -176,8 +174,3 @@ class Run(Generic[PosteriorType]):
             self.model.state_of(chain) | {"warmed": self.warmed, "drawn": self.drawn, "toward": self.toward}
             for chain in self.chains
         ]
-
-
-def _processors() -> int:
-    """The processors this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -231,7 +231,9 @@ class Subset(Model["SubsetPosterior", _core.SubsetChain]):
             lines.append("replacements never change the number of columns; add gibbs")
         return lines
 
-    def without_chains(self, design: LinearDesign, settings: RunSettings, monitored: Rows) -> SubsetPosterior | None:
+    def without_chains(
+        self, design: LinearDesign, settings: RunSettings, monitored: Rows, threads: int
+    ) -> SubsetPosterior | None:
         """The posterior by a look at every model, where that is the method."""
         if self.method != "enumerate":
             return None
