@@ -16,23 +16,27 @@ from .errors import InputError
 from .knowledge import Knowledge
 from .knowledge.sklearn import from_scikit_learn
 
+# The parameters of `sample` that are an estimator's, too, where it has chains.
+RUN = ("chains", "warmup", "draws", "thin", "temperatures", "ladder")
+
 
 class Estimator(BaseEstimator):
     """An estimator that fits a posterior to a table."""
 
-    def _run(self) -> dict[str, Any]:
-        """What all estimators tell `sample`."""
-        return {
-            "warmup": self.warmup,
-            "draws": self.draws,
-            "chains": self.chains,
-            "seed": self._seed(),
-            "threads": self._threads(),
-            "progress": self.verbose,
-        }
+    def _take(self, parameters: dict[str, Any]) -> None:
+        """Keep what a constructor was given, as it is: its ``locals()``."""
+        for name, value in parameters.items():
+            if name not in ("self", "__class__"):
+                setattr(self, name, value)
 
-    def _threads(self) -> int | None:
-        return None if self.n_jobs is None else effective_n_jobs(self.n_jobs)
+    def _run(self) -> dict[str, Any]:
+        """What estimators tell `sample`."""
+        given = self.get_params(deep=False)
+        return {name: given[name] for name in RUN if name in given} | {
+            "seed": self._seed(),
+            "threads": None if self.n_jobs is None else effective_n_jobs(self.n_jobs),
+            "progress": given.get("verbose", False),
+        }
 
     def _seed(self) -> int | None:
         if self.random_state is None or isinstance(self.random_state, (int, np.integer)):

@@ -111,7 +111,7 @@ class _BART(TreeEstimator):
         )
         known = self._known(design) & (self.knowledge or Knowledge())
         model = replace(model, prior=model.prior & known)
-        self.posterior_: BARTPosterior = sample(model, design, **self._run(), thin=self.thin)
+        self.posterior_: BARTPosterior = sample(model, design, **self._run())
         return self
 
     def _noise(self) -> dict[str, Any]:
@@ -169,33 +169,7 @@ class BARTRegressor(RegressorMixin, _BART):
         monotonic_cst: Any = None,
         interaction_cst: Any = None,
     ) -> None:
-        self.trees = trees
-        self.k = k
-        self.alpha = alpha
-        self.beta = beta
-        self.min_leaf = min_leaf
-        self.knowledge = knowledge
-        self.prior = prior
-        self.split = split
-        self.bandwidth = bandwidth
-        self.nu = nu
-        self.q = q
-        self.sigma = sigma
-        self.variance = variance
-        self.variance_trees = variance_trees
-        self.chains = chains
-        self.warmup = warmup
-        self.draws = draws
-        self.thin = thin
-        self.moves = moves
-        self.init = init
-        self.max_cuts = max_cuts
-        self.categorical_features = categorical_features
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-        self.monotonic_cst = monotonic_cst
-        self.interaction_cst = interaction_cst
+        self._take(locals())
 
     def _noise(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in ("nu", "q", "sigma", "variance", "variance_trees")}
@@ -275,28 +249,7 @@ class BARTClassifier(Classifier, _BART):
         monotonic_cst: Any = None,
         interaction_cst: Any = None,
     ) -> None:
-        self.trees = trees
-        self.k = k
-        self.alpha = alpha
-        self.beta = beta
-        self.min_leaf = min_leaf
-        self.knowledge = knowledge
-        self.prior = prior
-        self.split = split
-        self.bandwidth = bandwidth
-        self.chains = chains
-        self.warmup = warmup
-        self.draws = draws
-        self.thin = thin
-        self.moves = moves
-        self.init = init
-        self.max_cuts = max_cuts
-        self.categorical_features = categorical_features
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-        self.monotonic_cst = monotonic_cst
-        self.interaction_cst = interaction_cst
+        self._take(locals())
 
     def predict(self, X: Any, offset: Any = None) -> np.ndarray:
         """The most probable class of each row."""

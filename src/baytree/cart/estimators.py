@@ -84,22 +84,7 @@ class _CART(TreeEstimator):
         monotonic_cst: Any = None,
         interaction_cst: Any = None,
     ) -> None:
-        self.prior = prior
-        self.leaf = leaf
-        self.proposal = proposal
-        self.chains = chains
-        self.warmup = warmup
-        self.draws = draws
-        self.thin = thin
-        self.temperatures = temperatures
-        self.ladder = ladder
-        self.max_cuts = max_cuts
-        self.categorical_features = categorical_features
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-        self.monotonic_cst = monotonic_cst
-        self.interaction_cst = interaction_cst
+        self._take(locals())
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
         """Draw from the posterior.
@@ -116,9 +101,7 @@ class _CART(TreeEstimator):
         design = self._design(X, y, sample_weight)
         model = CART(self.prior or GrowTree(), self.leaf, self.proposal)
         model = replace(model, prior=model.prior & self._known(design))
-        self.posterior_: Posterior = sample(
-            model, design, **self._run(), thin=self.thin, temperatures=self.temperatures, ladder=self.ladder
-        )
+        self.posterior_: Posterior = sample(model, design, **self._run())
         return self
 
 

@@ -103,7 +103,7 @@ class _HMDT(Estimator):
             X, y, groups=groups, task=self._task, categorical_features=self.categorical_features
         )
         validate_data(self, tables_of(X)[0], skip_check_array=True)
-        posterior = sample(model, design, seed=self._seed(), threads=self._threads(), progress=False)
+        posterior = sample(model, design, **self._run())
         self.posterior_: HMDTPosterior = posterior
         self.method_: str = posterior.model.method
         self.tree_: MarkovTree = posterior.tree()
@@ -236,18 +236,7 @@ class HMDTRegressor(RegressorMixin, _HMDT):
         n_jobs: int | None = None,
         random_state: Any = None,
     ) -> None:
-        self.depth = depth
-        self.branching = branching
-        self.expert = expert
-        self.method = method
-        self.init = init
-        self.ridge = ridge
-        self.epochs = epochs
-        self.tol = tol
-        self.n_init = n_init
-        self.categorical_features = categorical_features
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+        self._take(locals())
 
     def predict(
         self,
@@ -332,18 +321,7 @@ class HMDTClassifier(Classifier, _HMDT):
         n_jobs: int | None = None,
         random_state: Any = None,
     ) -> None:
-        self.depth = depth
-        self.branching = branching
-        self.expert = expert
-        self.method = method
-        self.init = init
-        self.ridge = ridge
-        self.epochs = epochs
-        self.tol = tol
-        self.n_init = n_init
-        self.categorical_features = categorical_features
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+        self._take(locals())
 
     def predict_proba(self, X: Any, y: Any = None, groups: Any = None) -> Any:
         """Class probabilities of each row one step ahead, P(y_t | x_1 … x_t, y_1 … y_{t−1}), shape (rows, classes).

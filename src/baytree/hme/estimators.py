@@ -11,11 +11,11 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from ..errors import InputError
 from ..estimators import Classifier, Estimator
 from ..sampling.api import sample
-from ..validation import seed_of, unknown_choice
+from ..validation import seed_of
 from .fitting import computes_with
 from .model import HME, RIDGE
 from .numeric import Array, device, floating, is_foreign, local, namespace, to_kind_of
-from .outputs import OF_CLASSES, OF_NUMBERS, design_of_outputs, indicators_of, numbers_of, with_classes
+from .outputs import design_of_outputs, indicators_of, numbers_of, with_classes
 from .pictured import Pictured
 from .posterior import HMEPosterior
 from .soft_tree import SoftTree
@@ -101,7 +101,6 @@ class _HME(Pictured, Estimator):
     """What the regressor and the classifier share."""
 
     _task: Literal["classification", "regression"]
-    _experts: tuple[str, ...]
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
         """Learn the gates and the experts.
@@ -131,8 +130,6 @@ class _HME(Pictured, Estimator):
 
     def _fit(self, X: Any, y: Any, sample_weight: Any, other: dict[str, Any], classes: Any = None) -> Any:
         """Fit with some parameters other than those of the estimator, and classes that later rows may have."""
-        if self.expert not in self._experts:
-            raise unknown_choice("expert", self.expert, self._experts)
         options = {name: getattr(self, name) for name in HME.__dataclass_fields__ if name != "calibration"}
         model = HME(**options | other)
         design = design_of_outputs(X, y, self._task, sample_weight, self.categorical_features)
@@ -141,9 +138,7 @@ class _HME(Pictured, Estimator):
         validate_data(self, local(X), skip_check_array=True)
         self._around_mode = None
         self._learned = design if model.method == "em" else None
-        tempering = {"temperatures": self.temperatures, "ladder": self.ladder}
-        posterior = sample(model, design, **self._run(), thin=self.thin, **tempering)
-        return self._keep(posterior, computes_with(model, design))
+        return self._keep(sample(model, design, **self._run()), computes_with(model, design))
 
     def _keep(self, posterior: HMEPosterior, like: Array | None = None) -> Any:
         """Keep a posterior, and its tree on arrays like those that it was computed with."""
@@ -206,7 +201,6 @@ class HMERegressor(RegressorMixin, _HME):
     """
 
     _task = "regression"
-    _experts = OF_NUMBERS
 
     def __init__(
         self,
@@ -237,32 +231,7 @@ class HMERegressor(RegressorMixin, _HME):
         n_jobs: int | None = None,
         verbose: bool = False,
     ) -> None:
-        self.depth = depth
-        self.branching = branching
-        self.expert = expert
-        self.method = method
-        self.init = init
-        self.keep_columns = keep_columns
-        self.ridge = ridge
-        self.epochs = epochs
-        self.tol = tol
-        self.early_stopping = early_stopping
-        self.validation_fraction = validation_fraction
-        self.n_iter_no_change = n_iter_no_change
-        self.n_init = n_init
-        self.decay = decay
-        self.nu = nu
-        self.scale = scale
-        self.chains = chains
-        self.warmup = warmup
-        self.draws = draws
-        self.thin = thin
-        self.temperatures = temperatures
-        self.ladder = ladder
-        self.categorical_features = categorical_features
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+        self._take(locals())
 
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> HMERegressor:
         """Learn more rows by the recursions; the first ones say how inputs and outputs are scaled.
@@ -320,7 +289,6 @@ class HMEClassifier(Classifier, _HME):
     """
 
     _task = "classification"
-    _experts = ("auto", *OF_CLASSES)
 
     def __init__(
         self,
@@ -351,32 +319,7 @@ class HMEClassifier(Classifier, _HME):
         n_jobs: int | None = None,
         verbose: bool = False,
     ) -> None:
-        self.depth = depth
-        self.branching = branching
-        self.expert = expert
-        self.method = method
-        self.init = init
-        self.keep_columns = keep_columns
-        self.ridge = ridge
-        self.epochs = epochs
-        self.tol = tol
-        self.early_stopping = early_stopping
-        self.validation_fraction = validation_fraction
-        self.n_iter_no_change = n_iter_no_change
-        self.n_init = n_init
-        self.decay = decay
-        self.nu = nu
-        self.scale = scale
-        self.chains = chains
-        self.warmup = warmup
-        self.draws = draws
-        self.thin = thin
-        self.temperatures = temperatures
-        self.ladder = ladder
-        self.categorical_features = categorical_features
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+        self._take(locals())
 
     def _outputs(self, y: Any) -> np.ndarray:
         return indicators_of(y, self.classes_)

@@ -107,8 +107,7 @@ class _Subset(Estimator):
             moves=self.moves,
             method=self.method,
         )
-        tempering = {"temperatures": self.temperatures, "ladder": self.ladder}
-        self.posterior_: SubsetPosterior = sample(model, design, **self._run(), thin=self.thin, **tempering)
+        self.posterior_: SubsetPosterior = sample(model, design, **self._run())
         return self
 
 
@@ -147,26 +146,7 @@ class SubsetRegressor(RegressorMixin, _Subset):
         n_jobs: int | None = None,
         verbose: bool = False,
     ) -> None:
-        self.model_prior = model_prior
-        self.coefficients = coefficients
-        self.always = always
-        self.interactions = interactions
-        self.heredity = heredity
-        self.fit_intercept = fit_intercept
-        self.nu = nu
-        self.scale = scale
-        self.method = method
-        self.moves = moves
-        self.chains = chains
-        self.warmup = warmup
-        self.draws = draws
-        self.thin = thin
-        self.temperatures = temperatures
-        self.ladder = ladder
-        self.categorical_features = categorical_features
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+        self._take(locals())
 
     def predict(
         self,
@@ -237,28 +217,7 @@ class SubsetSelector(SelectorMixin, _Subset):
         n_jobs: int | None = None,
         verbose: bool = False,
     ) -> None:
-        self.model_prior = model_prior
-        self.coefficients = coefficients
-        self.always = always
-        self.interactions = interactions
-        self.heredity = heredity
-        self.fit_intercept = fit_intercept
-        self.nu = nu
-        self.scale = scale
-        self.method = method
-        self.moves = moves
-        self.chains = chains
-        self.warmup = warmup
-        self.draws = draws
-        self.thin = thin
-        self.temperatures = temperatures
-        self.ladder = ladder
-        self.threshold = threshold
-        self.max_features = max_features
-        self.categorical_features = categorical_features
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+        self._take(locals())
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> SubsetSelector:
         if not is_number(self.threshold) or not 0 <= self.threshold <= 1:
