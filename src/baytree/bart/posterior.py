@@ -9,12 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from ..data.design import Schema
+from ..data.design import AnyDesign, Schema
 from ..diagnostics.convergence import Diagnostics
 from ..diagnostics.predictions import Rows
 from ..errors import InputError
 from ..interpret.interpretation import Interpretable
 from ..mcmc.settings import RunSettings
+from ..posterior.arviz import Variable
 from ..posterior.base import Part, taken, taken_if_there
 from ..posterior.prediction import Kind, kinds_of
 from ..trees.ensemble import Ensemble
@@ -175,6 +176,19 @@ class BARTPosterior(Interpretable):
             # The geometric mean over the training rows.
             series["sigma"] = np.exp(self.variance_ensemble.mean_over_rows / 2)
         return series
+
+    @property
+    def variables(self) -> dict[str, Variable]:
+        """The number of leaves, ``n_leaves``, and where they are drawn σ and what the prior learns."""
+        drawn = {"sigma": self.sigma, "leaf_sd": self.leaf_sd, "concentration": self.concentration}
+        found = {name: Variable(values) for name, values in drawn.items() if values is not None}
+        if self.log_weights is not None:
+            found["column_weight"] = Variable(np.exp(self.log_weights), {"column": self.schema.names})
+        return {"n_leaves": Variable(self.n_leaves)} | found
+
+    def given_by(self, design: AnyDesign) -> dict[str, Any]:
+        """What predictions at a design take from it besides its rows: the offset."""
+        return {"offset": design.offset}
 
     # ---- files ----------------------------------------------------------------------------------------------------
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -15,11 +15,15 @@ from ..data.response import learn_offset
 from ..data.to_core import native_columns
 from ..errors import InputError
 from ..interpret.interpretation import Explainable
-from ..posterior.prediction import KINDS, NUMBER_KINDS, Block, Kind, normals_by_row, row_blocks
+from ..posterior.prediction import KINDS, NUMBER_KINDS, Block, Kind, log_normal, log_share, normals_by_row, row_blocks
 from ..trees.ensemble import Ensemble
 
 # Of sums of trees with normal noise.
 SUM_KINDS = (*NUMBER_KINDS, "sigma")
+# From which on the error of a class's probability does not show in its logarithm. Below, its integral is taken on so
+# many points, from this far below its mean to as far above the largest mean.
+LEAST_PROBABILITY = 1e-3
+REACH, STEPS = 10.0, 2001
 # What is in memory at once of a sum: itself, and what is drawn and computed for it.
 NUMBERS_OF_A_SUM = 3
 
@@ -159,12 +163,24 @@ class SumPrediction(Explainable):
         first : int
             The place of the first row in a longer table of which this is a part.
         """
+        return self._predicted(len(rows), kind, prob, self._blocks(rows, offset, first))
+
+    def log_density(self, rows: np.ndarray, y: np.ndarray, weight: np.ndarray | None, offset: Any = None) -> np.ndarray:
+        """log P(y | x, trees, σ) of each draw and row, shape (chains, draws, rows).
+
+        The noise of a number of weight w has the variance σ²/w; a class of weight w counts as w equal rows.
+        """
+        return self._log_densities(y, weight, self._blocks(rows, offset))
+
+    def _blocks(
+        self, rows: np.ndarray, offset: Any = None, first: int = 0
+    ) -> Callable[[slice, Sequence[str]], SumBlock]:
         added = self._offset(offset, len(rows))
 
         def block(some: slice, kinds: Sequence[str]) -> SumBlock:
             return SumBlock(self, rows[some], added[some], first + some.start, self.keeps_draws(kinds))
 
-        return self._predicted(len(rows), kind, prob, block)
+        return block
 
     def stream(
         self, tables: Iterable[Any], kind: Kind = "mean", prob: float = 0.9, offsets: Iterable[Any] | None = None
@@ -267,6 +283,18 @@ class SumBlock(Block):
             return variables[:, 0]
         return (variables[:, 0] > 0).astype(np.int64) if self._one_sum else variables.argmax(axis=1)
 
+    def log_density(self, y: np.ndarray, weight: np.ndarray | float) -> np.ndarray:
+        """log P(y | x, trees, σ) of each draw and row."""
+        if self._prediction.classes is None:
+            deviations = np.asarray(self.deviations)[:, 0]
+            return log_normal(y, self.fits[:, 0], deviations / np.sqrt(weight))
+        if self._one_sum:
+            from scipy.special import log_ndtr
+
+            density: np.ndarray = weight * log_ndtr(np.where(y == 1, 1, -1) * self.fits[:, 0])
+            return density
+        return weight * log_largest(self.fits, y)
+
     @property
     def mean(self) -> np.ndarray:
         """The posterior mean of E(y | x), or of the class probabilities."""
@@ -330,3 +358,34 @@ def largest_probabilities(fits: np.ndarray) -> np.ndarray:
     """
     means = np.ascontiguousarray(np.moveaxis(fits, 1, -1))
     return _core.class_probabilities(means.reshape(-1, means.shape[-1])).reshape(means.shape)
+
+
+def log_largest(fits: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """log P(y) of variables N(f_k, 1) of which the largest is the class, accurate also where it hardly ever is.
+
+    Parameters
+    ----------
+    fits : numpy.ndarray, shape (draws, classes, rows)
+        Their means.
+    y : numpy.ndarray, shape (rows,)
+        The class of each row.
+
+    Returns
+    -------
+    numpy.ndarray
+        Shape (draws, rows).
+    """
+    found = log_share(largest_probabilities(fits), y)
+    for draw, row in zip(*np.nonzero(found < np.log(LEAST_PROBABILITY)), strict=True):
+        means, own = fits[draw, :, row], y[row]
+        found[draw, row] = _log_beyond(means[own], np.delete(means, own))
+    return found
+
+
+def _log_beyond(mean: float, others: np.ndarray) -> float:
+    """log P that a variable of this mean exceeds all others, by the trapezoidal rule on logarithms."""
+    from scipy.special import log_ndtr
+
+    z = np.linspace(mean - REACH, max(mean, others.max()) + REACH, STEPS)
+    density = -0.5 * ((z - mean) ** 2 + np.log(2 * np.pi)) + log_ndtr(z[:, None] - others).sum(axis=1)
+    return float(np.logaddexp.reduce(density) + np.log(z[1] - z[0]))

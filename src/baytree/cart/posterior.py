@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -15,20 +15,17 @@ from ..diagnostics.evidence import LogEvidence, stepping_stone
 from ..diagnostics.predictions import Rows
 from ..errors import InputError
 from ..mcmc.settings import RunSettings
+from ..posterior.arviz import Variable, with_prior
 from ..posterior.base import RUNGS, BasePosterior, Part, taken, taken_if_there
 from ..posterior.prediction import Kind
 from ..priors.edit_tree import EditTree
 from ..trees.diff import Edits, compare
 from ..trees.forest import Forest, rules_of
 from ..trees.tree import Tree, Trees
-from .arviz import to_datatree
 from .diagnostics import with_trees
 from .model import CART
 from .prediction import TreePrediction
 from .summary import Summary, summarise
-
-if TYPE_CHECKING:
-    from xarray import DataTree
 
 DRAW_ARRAYS = ("tree", "log_likelihood", "log_prior")
 # Of trees that must be monotone only.
@@ -254,28 +251,17 @@ class Posterior(BasePosterior):
         """What was fitted, what it says, and whether the chains agree; ``print`` it."""
         return summarise(self)
 
-    def to_datatree(self, design: Design | None = None) -> DataTree:
-        """The draws as ArviZ takes them, with dimensions chain and draw.
+    @property
+    def variables(self) -> dict[str, Variable]:
+        """The number of leaves, ``n_leaves``, and whether the tree ``asks`` about each column."""
+        asks = self.forest.asks(len(self.schema.columns))[self.tree_index].astype(np.int8)
+        return {"n_leaves": Variable(self.n_leaves), "asks": Variable(asks, {"column": self.schema.names})}
 
-        Trees are no numbers, so the group ``posterior`` holds what is: the number of leaves, ``n_leaves``, and whether
-        the tree ``asks`` about each column. ``sample_stats`` holds ``log_likelihood``, log P(y | T, x) of all rows
-        together, ``log_prior``, the log ``lp`` of what the chains sample from, and ``tree``, a number that equal trees
-        share. There is no group ``log_likelihood``: with the leaves integrated out, the likelihood is no product over
-        rows.
-
-        Parameters
-        ----------
-        design : Design, optional
-            The training data. With it, ``posterior`` also holds what the leaves predict at every row, ``mu`` or
-            ``probability``, which takes memory for chains × draws × rows numbers; ``observed_data`` holds the response
-            and ``constant_data`` the bins of the columns and the weights.
-
-        Returns
-        -------
-        xarray.DataTree
-            Needs ``pip install 'baytree[arviz]'``.
-        """
-        return to_datatree(self, design)
+    @property
+    def sample_stats(self) -> dict[str, Variable]:
+        """What else is known of each draw: its prior, and ``tree``, a number that equal trees share."""
+        stats = with_prior(self.log_likelihood, self.log_prior, self.model.power)
+        return super().sample_stats | stats | {"tree": Variable(self.forest.identity[self.tree_index])}
 
     @property
     def series(self) -> dict[str, np.ndarray]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -20,6 +20,8 @@ from ..posterior.prediction import (
     Kind,
     Prediction,
     blocks_of_numbers,
+    log_normal,
+    log_share,
     row_blocks,
 )
 from ..trees.forest import Forest
@@ -117,23 +119,38 @@ class TreePrediction(Prediction):
 
     def predict(self, rows: np.ndarray, kind: Kind = "mean", prob: float = 0.9) -> Any:
         """What `Posterior.predict` promises, from bins."""
+        return self._predicted(len(rows), kind, prob, self._blocks(rows))
+
+    def log_density(self, rows: np.ndarray, y: np.ndarray, weight: np.ndarray | None) -> np.ndarray:
+        """log P(y | x, tree, leaf parameters) of each draw and row, shape (chains, draws, rows).
+
+        The leaf parameters are drawn as those of `predict` are. A row of weight w counts as w equal rows.
+        """
+        return self._log_densities(y, weight, self._blocks(rows))
+
+    def _blocks(self, rows: np.ndarray) -> Callable[[slice, Sequence[str]], TreeBlock]:
         drawn = LeafDraws(self)
 
         def block(some: slice, kinds: Sequence[str]) -> TreeBlock:
             return TreeBlock(self, np.ascontiguousarray(rows[some]), drawn if self.keeps_draws(kinds) else None)
 
-        return self._predicted(len(rows), kind, prob, block)
+        return block
 
-    def mean_draws(self, bins: np.ndarray) -> Iterator[np.ndarray]:
-        """The means of the leaves that rows fall into in blocks of rows, shape (chains, draws, rows, width)."""
+    def expected(self, rows: np.ndarray, **given: Any) -> np.ndarray:
+        """E(y | x, tree) of each draw and row, the parameters of the leaf integrated out, or class probabilities."""
+        means = np.concatenate(list(self._means_at(rows)), axis=2)
+        return means[..., 0] if self.classes is None else means
+
+    def predictions(self, bins: np.ndarray) -> Iterator[np.ndarray]:
+        """What chains are compared by: `expected`, in blocks of rows, of classes all but the last."""
+        for means in self._means_at(bins):
+            yield means[..., : max(1, means.shape[-1] - 1)]
+
+    def _means_at(self, bins: np.ndarray) -> Iterator[np.ndarray]:
+        """The means of the leaves that rows fall into, in blocks of rows, shape (chains, draws, rows, width)."""
         means = self.leaf_means()
         for rows in row_blocks(len(bins), self.tree_index.size * means.shape[1]):
             yield means[self.leaves_of(np.ascontiguousarray(bins[rows]))][self.tree_index]
-
-    def predictions(self, bins: np.ndarray) -> Iterator[np.ndarray]:
-        """What chains are compared by: the means of the leaves, which know less noise than drawn parameters."""
-        for means in self.mean_draws(bins):
-            yield means[..., : max(1, means.shape[-1] - 1)]
 
 
 class LeafDraws:
@@ -207,6 +224,13 @@ class TreeBlock(Block):
             return mean + sigma * generator.standard_normal(mean.shape)
         edges = np.cumsum(parameters, axis=-1)[..., :-1]
         return (generator.random(edges.shape[:-1])[..., None] >= edges).sum(axis=-1)
+
+    def log_density(self, y: np.ndarray, weight: np.ndarray | float) -> np.ndarray:
+        """log P(y | x, tree, leaf parameters) of each draw and row; a row of weight w counts as w equal rows."""
+        parameters = self._parameters
+        if self._prediction.classes is None:
+            return weight * log_normal(y, parameters[..., 0], parameters[..., 1])
+        return weight * log_share(parameters, y)
 
     @property
     def mean(self) -> np.ndarray:

@@ -14,6 +14,7 @@ from ..diagnostics.convergence import Diagnostics
 from ..diagnostics.predictions import Rows
 from ..errors import InputError
 from ..mcmc.settings import RunSettings
+from ..posterior.arviz import Variable, with_prior
 from ..posterior.base import RUNGS, BasePosterior, Part, taken, taken_if_there
 from ..posterior.prediction import Kind
 from ..validation import require_whole
@@ -278,6 +279,21 @@ class HMEPosterior(BasePosterior):
     def series(self) -> dict[str, np.ndarray]:
         """The log-likelihood and the log prior of each draw."""
         return {"log-likelihood": self.log_likelihood, "log-prior": self.log_prior}
+
+    @property
+    def variables(self) -> dict[str, Variable]:
+        """Gates and experts as they are stored. Labels switch: no mean of them means anything, and no R-hat."""
+        found = {name: getattr(self, name) for name in PARAMETERS}
+        return {
+            name: Variable(values, {f"{name}_number": range(values.shape[2])})
+            for name, values in found.items()
+            if values is not None and values.size
+        }
+
+    @property
+    def sample_stats(self) -> dict[str, Variable]:
+        """What else is known of each draw: its prior."""
+        return super().sample_stats | with_prior(self.log_likelihood, self.log_prior)
 
     # ---- files ----------------------------------------------------------------------------------------------------
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -110,12 +110,22 @@ class SoftPrediction(Prediction):
                 f"kind='interval': method={self.model.method!r} found one tree, which has no error bars; "
                 "choose another method or see normal_approximation, or kind='predictive_interval' for new responses"
             )
+        return self._predicted(len(rows), kind, prob, self._blocks(rows))
+
+    def log_density(self, rows: np.ndarray, y: np.ndarray, weight: np.ndarray | None) -> np.ndarray:
+        """log P(y | x, tree) of each draw and row in the unit of the response, shape (chains, draws, rows).
+
+        The experts' densities are mixed by the gates. A row of weight w counts as w equal rows.
+        """
+        return self._log_densities(y, weight, self._blocks(rows))
+
+    def _blocks(self, rows: np.ndarray) -> Callable[[slice, Sequence[str]], SoftBlock]:
         inputs = self.inputs.of_matrix(rows)
 
         def block(some: slice, kinds: Sequence[str]) -> SoftBlock:
             return SoftBlock(self, inputs[some], some.start, kinds)
 
-        return self._predicted(len(rows), kind, prob, block)
+        return block
 
 
 class SoftBlock(Block):
@@ -171,6 +181,14 @@ class SoftBlock(Block):
         """A new y for each draw and row."""
         new = self._said["new"]
         return new if self._prediction.of_classes else self._of_outputs(self._prediction.model.outputs.original(new))
+
+    def log_density(self, y: np.ndarray, weight: np.ndarray | float) -> np.ndarray:
+        """log P(y | x, tree) of each draw and row, in the unit of the response."""
+        outputs = self._prediction.model.outputs
+        raw = np.eye(self._prediction.classes)[y] if self._prediction.classes else y.reshape(len(y), -1)
+        standard = outputs.standard(raw)
+        found = [tree.log_likelihood(self._inputs, standard) for tree in self._prediction.trees()]
+        return weight * (np.stack(found) - np.log(outputs.scale).sum())
 
     @property
     def mean(self) -> np.ndarray:

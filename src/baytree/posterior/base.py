@@ -9,7 +9,7 @@ from dataclasses import asdict
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
@@ -22,8 +22,12 @@ from ..mcmc.contract import AnyModel
 from ..mcmc.settings import RunSettings
 from ..mcmc.tempering import Swaps, is_position
 from ..storage import ModelReader, ModelWriter
+from .arviz import Variable, to_datatree
 from .prediction import Kind, Prediction
 from .summary import BaseSummary
+
+if TYPE_CHECKING:
+    from xarray import DataTree
 
 # A model file is written in blocks of about this many numbers a chain, far below SQLite's limit for one value.
 NUMBERS_PER_BLOCK = 8_000_000
@@ -225,6 +229,60 @@ class BasePosterior(ABC):
         if not isinstance(design, AnyDesign) or design.schema != self.schema:
             raise InputError("these are not the columns and cut points that the draws came from; give the same design")
         return design.at(slice(None))
+
+    # ---- ArviZ ----------------------------------------------------------------------------------------------------
+
+    @property
+    def variables(self) -> dict[str, Variable]:
+        """What a draw has in the way of numbers, by the names that they have in ArviZ."""
+        return {}
+
+    @property
+    def sample_stats(self) -> dict[str, Variable]:
+        """What else is known of each draw, likewise."""
+        return {"joint_log_likelihood": Variable(self.log_likelihood)}
+
+    def given_by(self, design: AnyDesign) -> dict[str, Any]:
+        """What predictions at a design take from it besides its rows."""
+        return {}
+
+    def pointwise_log_likelihood(self, design: AnyDesign) -> np.ndarray:
+        """log P(y | x, parameters) of each draw and row, in the unit of the response, shape (chains, draws, rows).
+
+        What estimates of predictive performance such as PSIS-LOO and WAIC begin with. Given its parameters a draw's
+        likelihood is a product over rows. Parameters that chains integrated out are drawn from their full conditional,
+        as `predict` draws them for ``kind="draws"``, so that a draw and they together are one of the posterior.
+
+        Parameters
+        ----------
+        design : Design or LinearDesign
+            Rows with their responses and weights: the training data, or others that were read by the same schema.
+        """
+        return self.prediction.log_density(self.bins_of(design), design.y, design.weight, **self.given_by(design))
+
+    def to_datatree(self, design: AnyDesign | None = None, *, predictive: bool = False) -> DataTree:
+        """The draws as ArviZ takes them, with dimensions chain and draw.
+
+        Trees are no numbers, so the group ``posterior`` holds what is, such as their numbers of leaves or σ.
+        ``sample_stats`` holds ``joint_log_likelihood``, the log-likelihood of all rows together and, where it is known,
+        ``log_prior`` and the log density ``lp`` of what the chains sample from.
+
+        Parameters
+        ----------
+        design : Design or LinearDesign, optional
+            The training data. With it, ``posterior`` also holds E(y | x) at every row, ``mu``, or of classes
+            ``probability``; ``log_likelihood`` the log-likelihood of each row, see `pointwise_log_likelihood`, for
+            ``arviz_stats.loo`` and ``compare``; ``observed_data`` the response, and ``constant_data`` the columns, as
+            bins or as a matrix, with weights and offsets. That takes memory for chains × draws × rows numbers.
+        predictive : bool
+            Whether to draw new responses at the rows of the design as well, as the group ``posterior_predictive``.
+
+        Returns
+        -------
+        xarray.DataTree
+            Needs ``pip install 'baytree[arviz]'``.
+        """
+        return to_datatree(self, design, predictive)
 
     # ---- files ----------------------------------------------------------------------------------------------------
 

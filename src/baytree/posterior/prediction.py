@@ -75,6 +75,18 @@ class Block(ABC):
     def predictive(self) -> np.ndarray:
         """A new y of each draw and row, shape (all draws, rows, …); of classes, positions in the classes."""
 
+    @abstractmethod
+    def log_density(self, y: np.ndarray, weight: np.ndarray | float) -> np.ndarray:
+        """log P(y | x) of each draw and row, its parameters given, shape (all draws, rows).
+
+        Parameters
+        ----------
+        y : numpy.ndarray
+            The responses, as a design has them.
+        weight : numpy.ndarray or float
+            The weights of the rows, which say what the family says they are.
+        """
+
     @property
     def mean(self) -> np.ndarray:
         """The posterior mean of E(y | x), or of the class probabilities, shape (rows, …)."""
@@ -134,6 +146,15 @@ class Prediction(ABC):
         """Whether any of these kinds needs every draw in memory."""
         return not set(kinds) <= set(self.averages)
 
+    def expected(self, rows: np.ndarray, **given: Any) -> np.ndarray:
+        """E(y | x) of each draw and row, or the class probabilities, shape (chains, draws, rows, …)."""
+        drawn: np.ndarray = self.predict(rows, "draws", **given)
+        return drawn
+
+    @abstractmethod
+    def log_density(self, rows: np.ndarray, y: np.ndarray, weight: np.ndarray | None) -> np.ndarray:
+        """log P(y | x) of each draw and row, its parameters given, shape (chains, draws, rows); see `Block`."""
+
     @abstractmethod
     def numbers(self, keeps_draws: bool) -> int:
         """How many numbers are in memory at once for a row, with or without those of every draw."""
@@ -153,8 +174,18 @@ class Prediction(ABC):
 
         Of classes, the probabilities of all but the last, which follows from the others.
         """
-        drawn = self.predict(bins, "draws")
+        drawn = self.expected(bins)
         yield drawn[..., None] if drawn.ndim == 3 else drawn if self.classes is None else drawn[..., :-1]
+
+    def _log_densities(
+        self, y: np.ndarray, weight: np.ndarray | None, block: Callable[[slice, Sequence[str]], Block]
+    ) -> np.ndarray:
+        """The log density of all rows, block by block."""
+        found = [
+            block(some, ("draws",)).log_density(y[some], 1.0 if weight is None else weight[some])
+            for some in row_blocks(len(y), self.numbers(True))
+        ]
+        return self._whole("draws", found)
 
     def _predicted(self, rows: int, kind: Kind, prob: float, block: Callable[[slice, Sequence[str]], Block]) -> Any:
         """One kind of prediction, or several by name.
@@ -191,6 +222,18 @@ class Prediction(ABC):
             return np.concatenate(parts)
         whole = np.concatenate(parts, axis=1)
         return whole.reshape(*self.shape, *whole.shape[1:])
+
+
+def log_normal(y: np.ndarray, mean: np.ndarray, sd: np.ndarray | float) -> np.ndarray:
+    """The log density of normal numbers."""
+    density: np.ndarray = -0.5 * (((y - mean) / sd) ** 2 + np.log(2 * np.pi)) - np.log(sd)
+    return density
+
+
+def log_share(shares: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """The logarithm of the probability of each row's class, out of shares of shape (draws, rows, classes)."""
+    with np.errstate(divide="ignore"):
+        return np.log(shares[:, np.arange(len(y)), y])
 
 
 def normals_by_row(seed: int, first: int, rows: int, each: int) -> np.ndarray:

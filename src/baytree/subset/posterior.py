@@ -16,6 +16,7 @@ from ..diagnostics.trace import Trace
 from ..errors import InputError
 from ..interpret.importance import PROB
 from ..mcmc.settings import RunSettings
+from ..posterior.arviz import Variable, with_prior
 from ..posterior.base import RUNGS, BasePosterior, Part
 from ..posterior.prediction import Kind, interval_of
 from ..validation import require_prob, require_whole
@@ -286,6 +287,25 @@ class SubsetPosterior(BasePosterior):
         """The log-likelihood, the number of columns and the noise of each draw."""
         columns = self.n_columns.astype(float)
         return {"log-likelihood": self.log_likelihood, "columns": columns, "sigma": self.sigma}
+
+    @property
+    def variables(self) -> dict[str, Variable]:
+        """σ, the number of columns, which units are ``included``, and the coefficients, 0 where they are not."""
+        included = self.drawn.included()[self.drawn.model].astype(np.int8)
+        found = {
+            "sigma": Variable(self.sigma),
+            "n_columns": Variable(self.n_columns),
+            "included": Variable(included, {"unit": self.units}),
+            "coefficient": Variable(self.prediction.coefficients(), {"term": self.schema.matrix_names}),
+        }
+        intercept = self.prediction.intercept.reshape(self.drawn.model.shape)
+        return found | ({"intercept": Variable(intercept)} if self.model.fit_intercept else {})
+
+    @property
+    def sample_stats(self) -> dict[str, Variable]:
+        """What else is known of each draw: its prior, and ``model``, a number that equal models share."""
+        stats = with_prior(self.log_likelihood, self.drawn.log_prior, self.model.power)
+        return super().sample_stats | stats | {"model": Variable(self.drawn.identity[self.drawn.model])}
 
     def trace(self) -> Trace:
         """What each draw of each chain has of likelihood, columns and noise; it can be drawn."""

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..posterior.prediction import NUMBER_KINDS, Block, Kind, Prediction, normals_by_row
+from ..posterior.prediction import NUMBER_KINDS, Block, Kind, Prediction, log_normal, normals_by_row
 from .draws import SubsetDraws
 from .model import Subset
 
@@ -98,6 +98,12 @@ class LinearPrediction(Prediction):
         dense[self._of_draw, place[self.drawn.coefficient_column]] = self.coefficient
         return dense
 
+    def coefficients(self) -> np.ndarray:
+        """The coefficient of each column of the matrix in each draw, shape (chains, draws, columns)."""
+        every = np.zeros((*self.shape, len(self.model.calibrated.spread)))
+        every[..., self.columns[self._used]] = self._dense.reshape(*self.shape, -1)
+        return every
+
     @cached_property
     def _used(self) -> np.ndarray:
         return np.unique(self.drawn.coefficient_column)
@@ -148,6 +154,13 @@ class LinearPrediction(Prediction):
         """What `SubsetPosterior.predict` promises, for rows of the matrix."""
         return self._predicted(len(rows), kind, prob, lambda some, _: LinearBlock(self, rows[some], some.start))
 
+    def log_density(self, rows: np.ndarray, y: np.ndarray, weight: np.ndarray | None) -> np.ndarray:
+        """log P(y | x, γ, α, β, σ) of each draw and row, shape (chains, draws, rows).
+
+        The noise of a row of weight w has the variance σ²/w.
+        """
+        return self._log_densities(y, weight, lambda some, _: LinearBlock(self, rows[some], some.start))
+
 
 class LinearBlock(Block):
     """What every linear model says of a block of rows.
@@ -175,6 +188,10 @@ class LinearBlock(Block):
         """A new y of weight 1 for each draw and row."""
         fits, sigma = self.draws, self._prediction.sigma[:, None]
         return fits + sigma * normals_by_row(self._prediction.seed, self._first, len(self._matrix), len(fits)).T
+
+    def log_density(self, y: np.ndarray, weight: np.ndarray | float) -> np.ndarray:
+        """log P(y | x, γ, α, β, σ) of each draw and row."""
+        return log_normal(y, self.draws, self._prediction.sigma[:, None] / np.sqrt(weight))
 
     @property
     def mean(self) -> np.ndarray:

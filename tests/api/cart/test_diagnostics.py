@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import builtins
 import dataclasses
 import json
 import math
@@ -11,7 +10,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import arviz_stats
 import numpy as np
 import pytest
 from arviz_stats.base import array_stats
@@ -534,75 +532,3 @@ def test_files_from_before_there_were_findings() -> None:
     assert "Predictions were not compared" in posterior.summary().verdict
     X = json.loads((FIXTURES / "cart-0.1.0.json").read_text())["X"]
     assert posterior.diagnostics(X).predictions.rows == len(X)
-
-
-# ---- ArviZ ----------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("name", DESIGNS)
-def test_datatree(name: str) -> None:
-    design = DESIGNS[name]()
-    posterior = bt.sample(bt.CART(), design, warmup=50, draws=30, chains=3, seed=1, progress=False)
-    tree = posterior.to_datatree(design)
-    assert set(tree.children) == {"posterior", "sample_stats", "observed_data", "constant_data"}
-    for group in ("posterior", "sample_stats"):
-        assert (tree[group].sizes["chain"], tree[group].sizes["draw"]) == (3, 30)
-        for variable in tree[group].data_vars.values():
-            assert variable.dims[:2] == ("chain", "draw")
-        assert tree[group].attrs["inference_library"] == "baytree"
-        assert tree[group].attrs["inference_library_version"] == bt.__version__
-        assert json.loads(tree[group].attrs["sampler"]) == posterior.model.proposal
-    np.testing.assert_array_equal(tree.posterior.n_leaves, posterior.n_leaves)
-    np.testing.assert_array_equal(tree.sample_stats.lp, posterior.log_likelihood + posterior.log_prior)
-    np.testing.assert_allclose(tree.posterior.asks.mean(("chain", "draw")), list(posterior.inclusion().values()))
-    assert tree.posterior.asks.coords["column"].to_numpy().tolist() == list(design.names)
-    predicted = tree.posterior["mu" if design.classes is None else "probability"]
-    assert predicted.dims[2] == "row"
-    if design.classes is not None:
-        assert predicted.coords["class"].to_numpy().tolist() == [str(label) for label in design.classes]
-    same = tree.sample_stats.tree.to_numpy() == tree.sample_stats.tree.to_numpy()[0, 0]
-    equal = [[posterior.tree(c, d) == posterior.tree(0, 0) for d in range(30)] for c in range(3)]
-    np.testing.assert_array_equal(same, equal)
-    if name == "two classes":
-        np.testing.assert_allclose(
-            predicted.mean(("chain", "draw")), posterior.predict(bt.datasets.load("kyphosis").X), rtol=1e-12
-        )
-        assert tree.observed_data.y.to_numpy().tolist() == bt.datasets.load("kyphosis").y.tolist()
-    else:
-        assert len(tree.observed_data.y) == design.rows
-
-
-def test_arviz_takes_the_datatree() -> None:
-    design = bt.datasets.load("kyphosis").design()
-    posterior = bt.sample(bt.CART(), design, warmup=100, draws=100, chains=3, seed=1, progress=False)
-    with np.errstate(invalid="ignore"):
-        summary = arviz_stats.summary(posterior.to_datatree(), round_to="none")
-        rhat = arviz_stats.rhat(posterior.to_datatree(design))
-    found = posterior.diagnostics()
-    assert summary.loc["n_leaves", "r_hat"] == pytest.approx(found.leaves.rhat)
-    assert summary.loc["n_leaves", "ess_bulk"] == pytest.approx(found.leaves.ess_bulk)
-    assert float(rhat["probability"].max()) == pytest.approx(found.predictions.largest_rhat)
-
-
-def test_weights_are_constant_data() -> None:
-    data = bt.datasets.friedman(30)
-    weight = np.arange(1.0, 31)
-    design = bt.make_design(data.X, data.y, task="regression", sample_weight=weight)
-    posterior = bt.sample(bt.CART(), design, draws=5, chains=2, seed=1, progress=False)
-    np.testing.assert_array_equal(posterior.to_datatree(design).constant_data.weight, weight)
-    assert set(posterior.to_datatree().children) == {"posterior", "sample_stats"}
-    with pytest.raises(bt.InputError, match="not the columns and cut points"):
-        posterior.to_datatree(line())
-
-
-def test_a_datatree_without_arviz(kyphosis: bt.Posterior, monkeypatch: pytest.MonkeyPatch) -> None:
-    usual = builtins.__import__
-
-    def missing(name: str, *arguments: Any, **options: Any) -> Any:
-        if name == "arviz_base":
-            raise ImportError(name)
-        return usual(name, *arguments, **options)
-
-    monkeypatch.setattr(builtins, "__import__", missing)
-    with pytest.raises(bt.InputError, match=r"pip install 'baytree\[arviz\]'"):
-        kyphosis.to_datatree()

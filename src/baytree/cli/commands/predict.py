@@ -119,8 +119,7 @@ def predict_table(
     bars = [] if posterior.chains * posterior.draws == 1 else ["interval"]
     usual = ["mean", *bars, "predictive_interval"] if classes is None else ["mean"]
     columns: dict[str, Any] = {}
-    for one in usual if kind == "auto" else [kind]:
-        found = posterior.predict(table, one, prob, **more)
+    for one, found in posterior.predict(table, usual if kind == "auto" else [kind], prob, **more).items():
         columns |= _of_outputs(one, found) if _has_outputs(posterior) else _columns(one, found, classes)
     return pl.DataFrame(columns)
 
