@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from bisect import bisect_right
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -55,17 +56,17 @@ class Column:
 
     __hash__ = None  # type: ignore[assignment]
 
-    @property
+    @cached_property
     def observed(self) -> int:
         """Number of bins of observed values."""
         return len(self.levels) if self.kind == "categorical" else len(self.cuts) + 1
 
-    @property
+    @cached_property
     def missing_bin(self) -> int:
         """The bin behind all observed ones: missing, or a level never seen in training."""
         return self.observed
 
-    @property
+    @cached_property
     def n_bins(self) -> int:
         """Number of bins among the training rows."""
         return self.observed + self.has_missing

@@ -38,17 +38,17 @@ class Ensemble:
     values: np.ndarray
     bandwidths: np.ndarray | None = None
 
-    @property
+    @cached_property
     def chains(self) -> int:
         """Number of chains."""
         return self.tree_index.shape[0]
 
-    @property
+    @cached_property
     def draws(self) -> int:
         """Number of draws of each chain."""
         return self.tree_index.shape[1]
 
-    @property
+    @cached_property
     def trees(self) -> int:
         """Number of trees of a draw: of several classes those of all their sums."""
         return self.tree_index.shape[2]
