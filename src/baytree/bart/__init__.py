@@ -1,4 +1,4 @@
-"""Sums of many small trees: BART."""
+"""Ensembles of many small trees, added up: BART, Bayesian additive regression trees."""
 
 from ..data.design import Schema
 from ..posterior.registry import Family, register

@@ -1,4 +1,4 @@
-"""BART: a sum of many small trees, as a small frozen description."""
+"""BART: an ensemble of many small trees, added up, as a small frozen description."""
 
 from __future__ import annotations
 
@@ -51,7 +51,8 @@ class BART(Model["BARTPosterior", _core.SumChain]):
     σ² ~ νλ/χ²_ν with λ such that P(σ < σ̂) = q. Where the noise depends on x, σ²(x) is a product of m' factors, the
     leaves of as many trees of the same prior, each ν'λ'/χ²_ν' with ν' and λ' such that log σ²(x) has the mean and the
     variance that it has where σ is one number [3]_. Two classes are the signs of normal variables (probit), and several
-    are told apart by the largest of as many of them.
+    are told apart by the largest of as many of them. A chain draws one tree after the other, given the rest of the
+    ensemble: Bayesian backfitting.
 
     Parameters
     ----------
@@ -59,17 +60,18 @@ class BART(Model["BARTPosterior", _core.SumChain]):
         Number of trees m; of several classes, for each class.
     prior : GrowTree or Program
         The prior of each tree. ``Weights("sparse")`` as part of a `GrowTree`'s knowledge learns which columns matter
-        [2]_. A program's proofs must have parts that can be drawn again by themselves.
+        (DART) [2]_. A program's proofs must have parts that can be drawn again by themselves.
     k : float or "learned"
-        How many standard deviations of the sum of trees reach to the ends of the response's range. ``"learned"``: the
-        leaf values' standard deviation σ_μ is drawn as well. Before any data it is half-Cauchy [4]_ with the σ_μ of
-        k = 2 for its median, cut off at 1/1024 and at 8 times that.
+        The hyperparameter of the leaf values: how many standard deviations of the sum of trees reach to the ends of the
+        response's range. ``"learned"``: the leaf values' standard deviation σ_μ is drawn as well. Before any data it is
+        half-Cauchy [4]_ with the σ_μ of k = 2 for its median, cut off at 1/1024 and at 8 times that.
     nu, q : float
-        The degrees of freedom ν of the noise's prior, and the probability q. An infinite `nu` fixes σ at σ̂.
+        The degrees of freedom ν of the noise's prior (scaled inverse χ²), and the probability q. An infinite `nu` fixes
+        σ at σ̂.
     sigma : {"linear", "naive"} or float
         σ̂: the residual standard deviation of a linear fit, the standard deviation of the response, or a number.
     variance : {"constant", "forest"}
-        Whether the noise is the same everywhere, or its variance is a product of trees.
+        Whether the noise is the same everywhere, or its variance is a product of trees (heteroscedastic BART).
     variance_trees : int
         Number of trees m' of that product.
     moves : str or mapping of str to float
@@ -81,9 +83,9 @@ class BART(Model["BARTPosterior", _core.SumChain]):
         Whether chains begin with trees of one leaf, or with trees grown to the data. With a program they begin with
         trees drawn from it.
     split : {"hard", "soft"}
-        Whether a row goes one way at a rule, or both ways in part [4]_: right by logistic((x − cut) / b), with x and
-        cut on the scale of the column's quantiles and a bandwidth b of each rule that is learned. Level sets and
-        missing values go one way all the same. Smooth functions want soft rules, and fewer trees.
+        Whether a row goes one way at a rule, or both ways in part (SoftBART) [4]_: right by logistic((x − cut) / b),
+        with x and cut on the scale of the column's quantiles and a bandwidth b of each rule that is learned. Level sets
+        and missing values go one way all the same. Smooth functions want soft rules, and fewer trees.
     bandwidth : float
         The mean of the bandwidths of soft rules, whose prior is exponential.
     power : float

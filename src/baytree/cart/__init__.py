@@ -1,4 +1,4 @@
-"""Single trees: the Bayesian CART model."""
+"""Single trees: Bayesian CART, classification and regression trees."""
 
 from ..data.design import Schema
 from ..posterior.registry import Family, register

@@ -1,4 +1,4 @@
-"""CART: a single tree, as a small frozen description."""
+"""Bayesian CART: a single tree, as a small frozen description."""
 
 from __future__ import annotations
 

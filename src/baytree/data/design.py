@@ -27,7 +27,7 @@ class Schema:
     Attributes
     ----------
     columns : tuple of Column
-        The predictors.
+        The predictors (covariates).
     response : Response
         What is predicted.
     named : bool

@@ -1,4 +1,4 @@
-"""Tables to linear designs: the matrix of a linear model, its columns in units that enter or leave together."""
+"""Tables to linear designs: the design matrix of a linear model, its columns in units that enter or leave together."""
 
 from __future__ import annotations
 

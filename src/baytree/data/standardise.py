@@ -1,4 +1,4 @@
-"""Linear designs in standard units, in which nothing depends on how the table was measured."""
+"""Linear designs in standard units (centred and scaled), in which nothing depends on how the table was measured."""
 
 from __future__ import annotations
 

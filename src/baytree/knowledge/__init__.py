@@ -1,4 +1,4 @@
-"""What is known about a tree before any data are seen, said without a program."""
+"""Prior knowledge: what is known about a tree before any data are seen, said without a program."""
 
 from .base import Constraint
 from .box import Box

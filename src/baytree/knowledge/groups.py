@@ -17,7 +17,7 @@ LISTED_GROUPS = 4
 
 @dataclass(frozen=True)
 class Interact(Constraint):
-    """Which columns may meet on a path from the root to a leaf: those of one group.
+    """Interaction constraints: which columns may meet on a path from the root to a leaf, those of one group.
 
     Columns that are in no group form one more group together, as in scikit-learn. A column may be in several groups.
 

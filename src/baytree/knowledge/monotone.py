@@ -13,7 +13,7 @@ from .resolved import Resolved
 
 @dataclass(frozen=True, init=False, repr=False)
 class Monotone(ByColumn):
-    """What is predicted never falls, or never rises, as a column grows and all others stay as they are.
+    """What is predicted never falls, or never rises, as a column (covariate) grows and all others stay as they are.
 
     It needs a numeric response, or two classes: then the probability of the second class is meant.
 

@@ -63,7 +63,7 @@ class Weights(ByColumn):
 
 @dataclass(frozen=True)
 class SparseWeights(Constraint):
-    """Few columns matter, and which is learned: weights s ~ Dirichlet(a/p, …, a/p) of p columns [1]_.
+    """Few columns matter, and which is learned (DART): weights s ~ Dirichlet(a/p, …, a/p) of p columns [1]_.
 
     The concentration a is learned as well, with a/(a + p) ~ Beta(1/2, 1). It needs a sum of trees; written
     ``Weights("sparse")``.

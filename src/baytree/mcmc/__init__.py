@@ -1,1 +1,1 @@
-"""What every sampler has, knowing no family: settings, mixtures of proposals, tempering, progress."""
+"""What every MCMC sampler has, knowing no family: settings, mixtures of proposals, tempering, progress."""

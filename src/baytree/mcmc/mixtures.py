@@ -1,4 +1,4 @@
-"""Mixtures of moves by name: what a person may ask a chain to do, and how often."""
+"""Mixtures of moves (MCMC proposals, transition kernels) by name: what a chain is asked to do, and how often."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How draws were asked for: what every run has, whatever its model."""
+"""How draws were asked for: what every run of MCMC has, whatever its model."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class RunSettings:
     Attributes
     ----------
     chains, warmup, draws, thin : int
-        Numbers of chains; of iterations thrown away, and of draws kept, of each; of iterations between draws.
+        Numbers of chains; of iterations thrown away (burn-in), and of draws kept, of each; of iterations between draws.
     seed : int
         The seed of all chains; each has its own stream.
     rows : int

@@ -1,4 +1,4 @@
-"""Parallel tempering: chains at different powers of the likelihood that exchange their trees."""
+"""Parallel tempering (replica exchange): chains at different powers of the likelihood that exchange their trees."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ POSITION = (
 
 @dataclass(frozen=True)
 class Tempering:
-    """How a chain is tempered.
+    """How a chain is tempered: parallel tempering, or replica exchange.
 
     Rung i of a ladder has the target P(T) · P(y | T)^βᵢ; only the first, with β = 1, gives draws, and rungs exchange
     their trees with probability min{1, (P(y | T') / P(y | T))^(β − β')} [1]_. So trees that were found where the

@@ -1,4 +1,4 @@
-"""Priors over trees."""
+"""The GROWTREE prior: trees grow from the root, and large ones are unlikely."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ RULES = ("variable", "uniform")
 
 @dataclass(frozen=True)
 class GrowTree:
-    """Grow from the root, each node splitting or not at random.
+    """Grow from the root, each node splitting or not at random; alpha and beta are the hyperparameters.
 
     A node of depth d (the root has 0) that has an admissible rule splits with probability
     ``alpha * (1 + d) ** -beta``; a node without one is a leaf. A rule is admissible where both children hold at least

@@ -44,7 +44,7 @@ def sample(
     init: Tree | Mapping[str, Any] | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
 ) -> PosteriorType:
-    """Draw trees, sums of trees, linear models or mixtures of experts from the posterior.
+    """Draw trees, sums of trees, linear models or mixtures of experts from the posterior, by MCMC.
 
     The same model, design and seed give the same draws to the bit, for any number of threads.
 
@@ -55,13 +55,13 @@ def sample(
     design : Design, LinearDesign or SequenceDesign
         The data, as a matrix for a `Subset` or an `HME`, as sequences for an `HMDT`.
     warmup, draws : int
-        Iterations of each chain to throw away first, and draws to keep.
+        Iterations of each chain to throw away first (burn-in), and draws to keep.
     thin : int
         Iterations between draws.
     chains : int
         Number of chains.
     temperatures, ladder, swap_every
-        How each chain is tempered: see `Tempering`. One temperature is no tempering.
+        How each chain is tempered (replica exchange): see `Tempering`. One temperature is no tempering.
     seed : int, optional
         Between 0 and 2**64 − 1; a random one by default, kept in the posterior's settings.
     threads : int, optional

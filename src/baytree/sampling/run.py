@@ -28,7 +28,7 @@ CHECKPOINT_SECONDS = 5.0
 
 
 class Run(Generic[PosteriorType]):
-    """Chains on their way through warm-up and draws."""
+    """MCMC chains on their way through warm-up (burn-in) and draws."""
 
     def __init__(
         self,

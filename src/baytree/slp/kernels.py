@@ -1,4 +1,4 @@
-"""Kernels by name: how a chain over proofs moves."""
+"""MCMC kernels (proposals) by name: how a chain over proofs moves."""
 
 from __future__ import annotations
 

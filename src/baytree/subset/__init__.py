@@ -1,4 +1,4 @@
-"""Subset selection in the linear model: every subset's probability."""
+"""Bayesian variable selection in the linear model: every subset's probability, and averages over models."""
 
 from ..data.matrix import LinearSchema
 from ..posterior.registry import Family, register

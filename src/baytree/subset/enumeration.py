@@ -33,7 +33,7 @@ def enumerate_models(model: Subset, design: LinearDesign, settings: RunSettings,
     generator = np.random.Generator(np.random.Philox(settings.seed))
     number = settings.chains * settings.draws
     found = _core.enumerate_subsets(
-        model.problem(design), LISTED_MODELS, np.sort(generator.random(number)), settings.seed
+        model.native(design), LISTED_MODELS, np.sort(generator.random(number)), settings.seed
     )
     columns = model.columns_of(design.schema)
     width = np.array([len(columns[unit]) for unit in model.possible_units(design.schema)])

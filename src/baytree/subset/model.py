@@ -1,4 +1,4 @@
-"""Subset selection in the linear model: what is sampled, as a small frozen description."""
+"""Variable selection in the linear model: what is sampled, as a small frozen description."""
 
 from __future__ import annotations
 
@@ -38,8 +38,9 @@ FEW_UNITS, MOST_UNITS = 25, 30
 class Subset(Model["SubsetPosterior", _core.SubsetChain]):
     """Every subset of the columns as a linear model, with its probability: P(γ | y) ∝ P(γ) · P(y | γ)^power.
 
-    y = α + X_γ β_γ + ε with ε ~ N(0, σ²/w) for a row of weight w. Coefficients and σ² are integrated out, so that the
-    probability of every model is known up to one constant [1]_.
+    Bayesian variable selection: y = α + X_γ β_γ + ε with ε ~ N(0, σ²/w) for a row of weight w. Coefficients and σ² are
+    integrated out, so that the probability of every model is known up to one constant [1]_. Predictions average over
+    the models (model averaging).
 
     Parameters
     ----------
@@ -153,8 +154,8 @@ class Subset(Model["SubsetPosterior", _core.SubsetChain]):
 
     # ---- what a run asks of a model -------------------------------------------------------------------------------
 
-    def problem(self, design: LinearDesign) -> _core.SubsetProblem:
-        """The problem as the core takes it; its units are the possible ones, in order."""
+    def native(self, design: LinearDesign) -> _core.SubsetProblem:
+        """The choice as the core takes it; its units are the possible ones, in order."""
         schema, found = design.schema, self.calibrated
         possible, columns = self.possible_units(schema), self.columns_of(schema)
         if not possible:
@@ -195,9 +196,9 @@ class Subset(Model["SubsetPosterior", _core.SubsetChain]):
     ) -> list[_core.SubsetChain]:
         """Chains at their first states. They share the products of the columns."""
         require_linear(design)
-        problem, ladder = self.problem(design), tempering.native(design.rows)
+        native, ladder = self.native(design), tempering.native(design.rows)
         moves = [_core.SubsetShare(getattr(_core.SubsetMove, name), number) for name, number in self.shares().items()]
-        return [_core.SubsetChain(problem, moves, float(self.power), ladder, seed, number) for number in range(chains)]
+        return [_core.SubsetChain(native, moves, float(self.power), ladder, seed, number) for number in range(chains)]
 
     def take(self, chain: _core.SubsetChain) -> dict[str, np.ndarray]:
         """What a chain recorded since the last time."""

@@ -1,4 +1,4 @@
-"""Draws of sums of trees: which trees each draw adds up, and the values of their leaves."""
+"""Draws of ensembles (sums of trees): which trees each draw adds up, and the values of their leaves."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .forest import Forest, ranges
 
 @dataclass(frozen=True, eq=False)
 class Ensemble:
-    """Sums of trees, one a draw.
+    """Ensembles: sums of trees, one a draw.
 
     The rules of a tree often stay while the values of its leaves change with every draw. So rules are stored once and
     values with every draw: those of draw d of chain c are ``values[first[c, d, t] : first[c, d, t] + leaves]`` for its

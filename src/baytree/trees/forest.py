@@ -24,7 +24,7 @@ FOREST_TYPES = {
 class Rule(NamedTuple):
     """One question about one column; see docs/design/trees.md.
 
-    Numeric: left if code ≤ cut, and missing values left if `missing_left`. Categorical: left if bit `code` of `subset`
+    Numeric: left if bin ≤ cut, and missing values left if `missing_left`. Categorical: left if bit `bin` of `subset`
     is set.
     """
 

@@ -253,5 +253,5 @@ def _fitted_levels(question: Question, column: Column) -> tuple[Question | None,
         left = bins - left
     if left == bins:
         return None, swapped
-    named = tuple(level for code, level in enumerate(column.levels) if code in left)
+    named = tuple(level for place, level in enumerate(column.levels) if place in left)
     return Question(column.name, None, named, "left" if column.missing_bin in left else None), swapped

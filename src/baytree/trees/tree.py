@@ -190,8 +190,8 @@ def tree_of(schema: Schema, tree: Tree | Mapping[str, Any]) -> Tree:
 
 def _question(column: Column, rule: Rule) -> str:
     if column.kind == "categorical":
-        left = [level for code, level in enumerate(column.levels) if rule.subset >> code & 1]
-        right = [level for code, level in enumerate(column.levels) if not rule.subset >> code & 1]
+        left = [level for place, level in enumerate(column.levels) if rule.subset >> place & 1]
+        right = [level for place, level in enumerate(column.levels) if not rule.subset >> place & 1]
         missing = column.has_missing and bool(rule.subset >> column.missing_bin & 1)
         if not right:
             return f"{column.name} is known"
@@ -220,7 +220,7 @@ def _cut_text(column: Column, cut: int) -> str:
 def _rule_to_dict(column: Column, rule: Rule) -> dict[str, Any]:
     side = {True: "left", False: "right"}
     if column.kind == "categorical":
-        left = [level for code, level in enumerate(column.levels) if rule.subset >> code & 1]
+        left = [level for place, level in enumerate(column.levels) if rule.subset >> place & 1]
         missing = {"missing": side[bool(rule.subset >> column.missing_bin & 1)]} if column.has_missing else {}
         return {"levels": left, **missing}
     if rule.cut >= len(column.cuts):

@@ -61,7 +61,7 @@ MIXED_ALWAYS = Table("always", MIXED.matrix, RESPONSE, MIXED.unit, parents=PAREN
 def agrees(given: bt.Subset, design: bt.LinearDesign, exact: LinearModels) -> None:
     """Every model has its likelihood, and the posterior that of the reference."""
     resolved = given.resolve(design)
-    found = _core.enumerate_subsets(resolved.problem(design), 2 ** len(exact.table.free), np.zeros(0))
+    found = _core.enumerate_subsets(resolved.native(design), 2 ** len(exact.table.free), np.zeros(0))
     models = np.split(found["unit"], found["begin"][1:-1])
     number: Ints = np.array([exact.table.model(model) for model in models])
     assert sorted(number) == np.flatnonzero(exact.log_prior > -np.inf).tolist()
