@@ -19,6 +19,7 @@ from ..knowledge import Monotone
 from ..mcmc.contract import Model
 from ..mcmc.mixtures import MixtureSpec, parse_moves
 from ..mcmc.tempering import NO_TEMPERING, Tempering
+from ..priors import prior_from_dict
 from ..priors.grow_tree import GrowTree
 from ..slp import Program
 from ..slp.tree_prior import ensemble_kernel, ensemble_prior
@@ -358,8 +359,7 @@ class BART(Model["BARTPosterior", _core.SumChain]):
         # Files of 0.1 call it start.
         fields = {"init" if name == "start" else name: value for name, value in record.items() if name != "family"}
         fields["calibration"] = Calibration.from_dict(record["calibration"])
-        kinds: dict[str, Any] = {"grow_tree": GrowTree, "program": Program}
-        fields["prior"] = kinds[record["prior"]["kind"]].from_dict(record["prior"])
+        fields["prior"] = prior_from_dict(record["prior"])
         fields["nu"] = math.inf if record["nu"] is None else record["nu"]
         return cls(**fields)
 

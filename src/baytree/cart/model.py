@@ -16,6 +16,7 @@ from ..errors import InputError
 from ..mcmc.contract import Model
 from ..mcmc.mixtures import Component, MixtureSpec
 from ..mcmc.tempering import NO_TEMPERING, Tempering, position_from_dict, position_to_dict
+from ..priors import prior_from_dict
 from ..priors.edit_tree import EditTree
 from ..priors.grow_tree import GrowTree
 from ..slp import Program, parse_kernel
@@ -198,9 +199,9 @@ class CART(Model["Posterior", "TreeChain | ProgramChain"]):
     @classmethod
     def from_dict(cls, record: Mapping[str, Any]) -> CART:
         """The model that `to_dict` described."""
-        kinds: dict[str, Any] = {"grow_tree": GrowTree, "edit_tree": EditTree, "program": Program}
-        prior = kinds[record["prior"]["kind"]].from_dict(record["prior"])
-        return cls(prior, leaf_from_dict(record["leaf"]), record["proposal"], record["power"])
+        return cls(
+            prior_from_dict(record["prior"]), leaf_from_dict(record["leaf"]), record["proposal"], record["power"]
+        )
 
 
 def upgraded(state: dict[str, Any]) -> dict[str, Any]:
