@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from ..errors import InputError
 from ..validation import MOST, is_whole
+from .entries import telling
 
 if TYPE_CHECKING:
     from .joined import Knowledge
@@ -25,7 +26,17 @@ _PLAIN_ATOM = re.compile(r"[a-z]\w*", re.ASCII)
 class Constraint:
     """Something known about a tree before any data are seen; joined to others, or to a prior, by ``&``."""
 
+    # Every constraint by the name that a model file calls it by, in the order in which they are imported.
+    kinds: ClassVar[dict[str, type[Constraint]]] = {}
     kind: ClassVar[str]
+
+    # What it answers to in a TOML file.
+    entries: ClassVar[tuple[str, ...]] = ()
+
+    def __init_subclass__(cls, **named: Any) -> None:
+        super().__init_subclass__(**named)
+        if "kind" in vars(cls):
+            cls.kinds[cls.kind] = cls
 
     def __and__(self, other: Constraint | Knowledge) -> Knowledge:
         from .joined import Knowledge
@@ -59,6 +70,11 @@ class Constraint:
     def from_dict(cls, record: Mapping[str, Any]) -> Self:
         """The constraint that `to_dict` described."""
         return cls(**{name: value for name, value in record.items() if name != "kind"})
+
+    @classmethod
+    def from_toml(cls, entry: str, value: Any) -> Iterable[Constraint]:
+        """The constraints that one of its entries in a TOML file states."""
+        raise NotImplementedError
 
 
 @dataclass(frozen=True, init=False, repr=False)
@@ -115,6 +131,13 @@ class ByColumn(Constraint):
     @classmethod
     def from_dict(cls, record: Mapping[str, Any]) -> Self:
         return cls(dict(record["by_column"]))
+
+    @classmethod
+    def from_toml(cls, entry: str, value: Any) -> Iterable[Constraint]:
+        if not isinstance(value, dict):
+            raise InputError(f"{entry} = {value!r}: give a table, [{entry}], with a line for each column")
+        with telling(f"[{entry}]: "):
+            return [cls(value)]
 
 
 def _lists(value: Any) -> Any:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
 from ..errors import InputError
-from .base import ByColumn, Feature, atom, called
+from .base import ByColumn, Constraint, Feature, atom, called
+from .entries import tables_of
 from .intervals import Side, number_text, side_of
 from .resolved import Resolved
 
@@ -38,6 +40,7 @@ class Box(ByColumn):
     """
 
     kind = "box"
+    entries = ("box",)
     _example = 'Box(age="<=28")'
 
     @classmethod
@@ -66,4 +69,15 @@ class Box(ByColumn):
         ]
 
     def add_to(self, resolved: Resolved) -> None:
-        resolved.add_box([(feature, side.low, side.high) for feature, side in self.by_column])
+        box = [
+            (resolved.numeric_position("Box", feature, "has no sides"), side.low, side.high)
+            for feature, side in self.by_column
+        ]
+        for place, (at, _, _) in enumerate(box):
+            if at in (before for before, _, _ in box[:place]):
+                raise InputError(f"Box: {resolved.name(at)} has two sides; make one of them, such as '28..35'")
+        resolved.add("boxes", box)
+
+    @classmethod
+    def from_toml(cls, entry: str, value: Any) -> Iterable[Constraint]:
+        return tables_of(entry, value, cls)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from ..errors import InputError
 from ..validation import require_whole
 from .base import Constraint, Feature, atom, features_of, listed
+from .entries import names_of, tables_of
 from .resolved import Resolved
 
 
@@ -37,6 +38,7 @@ class Forbid(Constraint):
     below: int | str | None = None
 
     kind = "forbid"
+    entries = ("forbid", "forbid_below")
 
     def __init__(self, *features: Feature, below: int | str | None = None) -> None:
         for feature in features:
@@ -74,11 +76,27 @@ class Forbid(Constraint):
 
     def add_to(self, resolved: Resolved) -> None:
         for feature in self.features:
-            resolved.forbid(feature, self.below)
+            at = resolved.position("Forbid", feature)
+            if self.below is None:
+                resolved.add("forbidden", at)
+            elif isinstance(self.below, str):
+                resolved.add("below_feature", (at, resolved.position("Forbid", self.below)))
+            else:
+                resolved.add("below_depth", (at, self.below))
 
     @classmethod
     def from_dict(cls, record: Mapping[str, Any]) -> Forbid:
         return cls(*record["features"], below=record["below"])
+
+    @classmethod
+    def from_toml(cls, entry: str, value: Any) -> Iterable[Constraint]:
+        if entry == "forbid":
+            return [cls(*names_of(entry, value))]
+
+        def below(table: dict[str, Any]) -> Forbid:
+            return cls(*names_of("features", table["features"]), below=table["below"])
+
+        return tables_of(entry, value, below, ("features", "below"))
 
 
 @dataclass(frozen=True)
@@ -103,6 +121,7 @@ class Only(Constraint):
     features: tuple[Feature, ...]
 
     kind = "only"
+    entries = ("only",)
 
     def __post_init__(self) -> None:
         require_whole("Only: depth", self.depth, 0)
@@ -119,4 +138,11 @@ class Only(Constraint):
         return Only(self.depth, tuple(map(rename, self.features)))
 
     def add_to(self, resolved: Resolved) -> None:
-        resolved.add_only(self.depth, self.features)
+        resolved.add("only", (self.depth, [resolved.position("Only", feature) for feature in self.features]))
+
+    @classmethod
+    def from_toml(cls, entry: str, value: Any) -> Iterable[Constraint]:
+        def only(table: dict[str, Any]) -> Only:
+            return cls(table["depth"], names_of("features", table["features"]))
+
+        return tables_of(entry, value, only, ("depth", "features"))

@@ -9,6 +9,7 @@ from typing import Any
 from ..errors import InputError
 from ..text import counted
 from .base import Constraint, Feature, atom, called, features_of, listed
+from .entries import names_of
 from .resolved import Resolved
 
 # Groups that are named in words; the others are counted.
@@ -36,6 +37,7 @@ class Interact(Constraint):
     groups: tuple[tuple[Feature, ...], ...]
 
     kind = "interact"
+    entries = ("interact",)
 
     def __post_init__(self) -> None:
         example = 'Interact([["a", "b"], ["c"]])'
@@ -63,4 +65,11 @@ class Interact(Constraint):
         return Interact(tuple(tuple(map(rename, group)) for group in self.groups))
 
     def add_to(self, resolved: Resolved) -> None:
-        resolved.add_groups(self.groups)
+        for group in self.groups:
+            resolved.add("interacting", [resolved.position("Interact", feature) for feature in group])
+
+    @classmethod
+    def from_toml(cls, entry: str, value: Any) -> Iterable[Constraint]:
+        if not isinstance(value, list) or not all(isinstance(group, list) for group in value):
+            raise InputError(f"{entry} = {value!r}: give a list of groups, such as [['a', 'b'], ['c']]")
+        return [cls(tuple(names_of(entry, group) for group in value))]

@@ -13,7 +13,6 @@ from ..text import counted
 from ..validation import replaced
 from .base import Constraint, Feature
 from .box import Box
-from .constraints import CONSTRAINTS
 from .groups import Interact
 from .resolved import Resolved
 from .size import MaxDepth, MaxLeaves
@@ -50,9 +49,10 @@ class Knowledge:
         given: Any = self.constraints
         if isinstance(given, Constraint) or not isinstance(given, Sequence):
             raise InputError(f"Knowledge({given!r}): give a list of constraints, or join them with &")
+        kinds = tuple(Constraint.kinds.values())
         for constraint in given:
-            if not isinstance(constraint, CONSTRAINTS):
-                names = ", ".join(kind.__name__ for kind in CONSTRAINTS)
+            if not isinstance(constraint, kinds):
+                names = ", ".join(kind.__name__ for kind in kinds)
                 raise InputError(f"Knowledge: {constraint!r} is no constraint; choose from {names}")
         object.__setattr__(self, "constraints", tuple(given))
         if self._count(Interact) > 1:
@@ -151,8 +151,8 @@ class Knowledge:
     @classmethod
     def from_dict(cls, record: Mapping[str, Any]) -> Knowledge:
         """The knowledge that `to_dict` described."""
-        kinds = {constraint.kind: constraint for constraint in CONSTRAINTS}
-        return cls(tuple(kinds[constraint["kind"]].from_dict(constraint) for constraint in record["constraints"]))
+        stated = record["constraints"]
+        return cls(tuple(Constraint.kinds[constraint["kind"]].from_dict(constraint) for constraint in stated))
 
     def _resolve(self, schema: Schema) -> Resolved:
         resolved = Resolved(schema)

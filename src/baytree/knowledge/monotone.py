@@ -31,6 +31,7 @@ class Monotone(ByColumn):
     """
 
     kind = "monotone"
+    entries = ("monotone",)
     _example = "Monotone(age=+1)"
 
     @classmethod
@@ -52,4 +53,13 @@ class Monotone(ByColumn):
 
     def add_to(self, resolved: Resolved) -> None:
         for feature, sign in self.by_column:
-            resolved.add_sign(feature, sign)
+            at = resolved.numeric_position("Monotone", feature, "neither grows nor falls")
+            if resolved.assign("monotone", at, sign, others=0) not in (None, sign):
+                name = resolved.name(at)
+                raise InputError(f"Monotone: {name} is given both as growing, +1, and as falling, -1; keep one")
+        response = resolved.schema.response
+        if response.classes is not None and len(response.classes) != 2:
+            raise InputError(
+                f"Monotone: the response {response.name!r} has {len(response.classes)} classes; a prediction grows or "
+                "falls only where there are two, or numbers. Leave Monotone out"
+            )

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Sequence
+from collections import defaultdict
+from typing import Any
 
 import numpy as np
 
@@ -13,7 +14,6 @@ from ..data.design import Schema
 from ..errors import InputError
 from ..validation import position_of, unknown_choice
 from .base import Feature, listed
-from .intervals import number_text
 
 
 class Resolved:
@@ -27,18 +27,29 @@ class Resolved:
 
     def __init__(self, schema: Schema) -> None:
         self.schema = schema
-        self.max_depth: list[int] = []
-        self.max_leaves: list[int] = []
-        self._forbidden: list[int] = []
-        self._below_depth: list[tuple[int, int]] = []
-        self._below_feature: list[tuple[int, int]] = []
-        self._only: list[tuple[int, list[int]]] = []
-        self._groups: list[list[int]] = []
-        self._boxes: list[list[tuple[int, float, float]]] = []
-        self._weights: dict[int, float] = {}
-        self._signs: dict[int, int] = {}
+        self._lists: dict[str, list[Any]] = defaultdict(list)
+        self._limits: dict[str, list[int]] = defaultdict(list)
+        self._values: dict[str, dict[int, Any]] = defaultdict(dict)
+        self._others: dict[str, Any] = {}
 
-    # ---- stating --------------------------------------------------------------------------------------------------
+    # ---- stating: fields of the core's knowledge ------------------------------------------------------------------
+
+    def add(self, field: str, item: Any) -> None:
+        """State one more of what a field lists."""
+        self._lists[field].append(item)
+
+    def limit(self, field: str, most: int) -> None:
+        """State a limit; of several the smallest holds."""
+        self._limits[field].append(most)
+
+    def assign(self, field: str, at: int, value: Any, others: Any) -> Any:
+        """State a value of a column in a field that has one for each, and say which it had before, if any."""
+        before = self._values[field].get(at)
+        self._values[field][at] = value
+        self._others[field] = others
+        return before
+
+    # ---- columns --------------------------------------------------------------------------------------------------
 
     def position(self, who: str, feature: Feature) -> int:
         """The position of a column, for the constraint that is named first in an error."""
@@ -49,54 +60,17 @@ class Resolved:
             raise InputError(f"{who}: {feature!r} is the response, about which a tree does not ask; name other columns")
         raise InputError(f"{who}: {unknown_choice('column', feature, names)}")
 
-    def add_box(self, sides: Iterable[tuple[Feature, float, float]]) -> None:
-        box = [(self._numeric("Box", feature), low, high) for feature, low, high in sides]
-        for place, (feature, _, _) in enumerate(box):
-            if feature in (before for before, _, _ in box[:place]):
-                raise InputError(f"Box: {self._name(feature)} has two sides; make one of them, such as '28..35'")
-        self._boxes.append(box)
-
-    def add_sign(self, feature: Feature, sign: int) -> None:
-        at = self._numeric("Monotone", feature)
-        if self._signs.setdefault(at, sign) != sign:
-            raise InputError(f"Monotone: {self._name(at)} is given both as growing, +1, and as falling, -1; keep one")
-        response = self.schema.response
-        if response.classes is not None and len(response.classes) != 2:
-            raise InputError(
-                f"Monotone: the response {response.name!r} has {len(response.classes)} classes; a prediction grows or "
-                "falls only where there are two, or numbers. Leave Monotone out"
-            )
-
-    def add_weight(self, feature: Feature, weight: float) -> None:
-        at = self.position("Weights", feature)
-        if at in self._weights:
-            first, second = map(number_text, (self._weights[at], weight))
-            raise InputError(f"Weights: {self._name(at)} is given two weights, {first} and {second}; keep one")
-        self._weights[at] = weight
-
-    def add_groups(self, groups: Iterable[Sequence[Feature]]) -> None:
-        self._groups += [[self.position("Interact", feature) for feature in group] for group in groups]
-
-    def add_only(self, depth: int, features: Iterable[Feature]) -> None:
-        self._only.append((depth, [self.position("Only", feature) for feature in features]))
-
-    def forbid(self, feature: Feature, below: int | str | None) -> None:
-        at = self.position("Forbid", feature)
-        if below is None:
-            self._forbidden.append(at)
-        elif isinstance(below, str):
-            self._below_feature.append((at, self.position("Forbid", below)))
-        else:
-            self._below_depth.append((at, below))
-
-    def _numeric(self, who: str, feature: Feature) -> int:
+    def numeric_position(self, who: str, feature: Feature, otherwise: str) -> int:
+        """The position of a column of numbers; `otherwise` says why it can be no other."""
         at = self.position(who, feature)
         if self.schema.columns[at].kind == "categorical":
-            what = {"Box": "has no sides", "Monotone": "neither grows nor falls"}[who]
-            raise InputError(f"{who}: {self._name(at)} is categorical and {what}; leave it out, or give it as numbers")
+            raise InputError(
+                f"{who}: {self.name(at)} is categorical and {otherwise}; leave it out, or give it as numbers"
+            )
         return at
 
-    def _name(self, at: int) -> str:
+    def name(self, at: int) -> str:
+        """The name of the column at a position."""
         return self.schema.names[at]
 
     # ---- judging --------------------------------------------------------------------------------------------------
@@ -106,14 +80,14 @@ class Resolved:
         every = set(range(len(self.schema.columns)))
         if self._excluded(0) == every:
             raise InputError("Forbid: every column is forbidden; leave one to ask about")
-        for depth in sorted({depth for depth, _ in self._only}):
-            lists = [features for at, features in self._only if at == depth]
+        for depth in sorted({depth for depth, _ in self._listed("only")}):
+            lists = [features for at, features in self._listed("only") if at == depth]
             common = set(lists[0]).intersection(*lists[1:])
             if not common:
-                said = " and ".join(f"[{', '.join(map(self._name, features))}]" for features in lists)
+                said = " and ".join(f"[{', '.join(map(self.name, features))}]" for features in lists)
                 raise InputError(f"Only: at depth {depth} {said} have no column in common; name one in all of them")
             if common <= self._excluded(depth):
-                names = listed(map(self._name, sorted(common)), "or")
+                names = listed(map(self.name, sorted(common)), "or")
                 raise InputError(
                     f"Only: at depth {depth} a tree asks about {names} only, which Forbid excludes there; take one out "
                     "of Forbid, or name another"
@@ -121,7 +95,8 @@ class Resolved:
 
     def warn(self) -> None:
         """Say what holds though it is probably not meant."""
-        for name, sizes, least in (("MaxDepth", self.max_depth, 0), ("MaxLeaves", self.max_leaves, 1)):
+        for name, field, least in (("MaxDepth", "max_depth", 0), ("MaxLeaves", "max_leaves", 1)):
+            sizes = self._limits.get(field, [])
             if len(set(sizes)) > 1:
                 given = " and ".join(f"{name}({size})" for size in sizes)
                 _warn(f"{given}: the smaller, {min(sizes)}, holds")
@@ -134,19 +109,22 @@ class Resolved:
                 "every box has a side on it; leave a box out, or give it more sides"
             )
 
+    def _listed(self, field: str) -> list[Any]:
+        return self._lists.get(field, [])
+
     def _excluded(self, depth: int) -> set[int]:
         """The columns that are not asked about at a depth, whatever lies above."""
-        return {*self._forbidden, *(at for at, least in self._below_depth if depth >= least)}
+        return {*self._listed("forbidden"), *(at for at, least in self._listed("below_depth") if depth >= least)}
 
     def _askable_at_root(self) -> set[int]:
-        listed_there = [set(features) for depth, features in self._only if depth == 0]
+        listed_there = [set(features) for depth, features in self._listed("only") if depth == 0]
         return set(range(len(self.schema.columns))).intersection(*listed_there) - self._excluded(0)
 
     def _leaves_boxes_whole(self, at: int) -> bool:
         """Whether a column has a rule that cuts no box."""
         column: Column = self.schema.columns[at]
-        sides = [side for box in self._boxes for side in box if side[0] == at]
-        if len(sides) < len(self._boxes):
+        sides = [side for box in self._listed("boxes") for side in box if side[0] == at]
+        if len(sides) < len(self._listed("boxes")):
             return False
         # Cut c sends x <= cuts[c] left, so it cuts a box exactly if low <= cuts[c] < high.
         cut = np.zeros(len(column.cuts), dtype=bool)
@@ -160,18 +138,10 @@ class Resolved:
     def native(self) -> _core.Knowledge:
         """The constraints as the core takes them."""
         columns = range(len(self.schema.columns))
-        return _core.Knowledge(
-            max_depth=min(self.max_depth, default=None),
-            max_leaves=min(self.max_leaves, default=None),
-            forbidden=self._forbidden,
-            below_depth=self._below_depth,
-            below_feature=self._below_feature,
-            only=self._only,
-            interacting=self._groups,
-            boxes=self._boxes,
-            weights=[self._weights.get(at, 1.0) for at in columns] if self._weights else [],
-            monotone=[self._signs.get(at, 0) for at in columns] if self._signs else [],
-        )
+        stated: dict[str, Any] = dict(self._lists)
+        stated |= {field: min(limits) for field, limits in self._limits.items()}
+        stated |= {field: [of.get(at, self._others[field]) for at in columns] for field, of in self._values.items()}
+        return _core.Knowledge(**stated)
 
 
 def _warn(text: str) -> None:

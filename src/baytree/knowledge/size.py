@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
+from ..errors import InputError
 from ..text import counted
 from ..validation import require_whole
 from .base import Constraint, Feature
@@ -30,6 +31,15 @@ class _Size(Constraint):
     def renamed(self, rename: Callable[[Feature], Feature]) -> Self:
         return self
 
+    def add_to(self, resolved: Resolved) -> None:
+        resolved.limit(self.kind, self.most)
+
+    @classmethod
+    def from_toml(cls, entry: str, value: Any) -> Iterable[Constraint]:
+        if not isinstance(value, int):
+            raise InputError(f"{entry} = {value!r}: give a whole number, such as {entry} = 4")
+        return [cls(value)]
+
 
 @dataclass(frozen=True)
 class MaxDepth(_Size):
@@ -48,13 +58,11 @@ class MaxDepth(_Size):
     """
 
     kind = "max_depth"
+    entries = ("max_depth",)
     _least = 0
 
     def describe(self) -> str:
         return f"at most {counted(self.most, 'question')} on a path"
-
-    def add_to(self, resolved: Resolved) -> None:
-        resolved.max_depth.append(self.most)
 
 
 @dataclass(frozen=True)
@@ -74,10 +82,8 @@ class MaxLeaves(_Size):
     """
 
     kind = "max_leaves"
+    entries = ("max_leaves",)
     _least = 1
 
     def describe(self) -> str:
         return f"at most {counted(self.most, 'leaf', 'leaves')}"
-
-    def add_to(self, resolved: Resolved) -> None:
-        resolved.max_leaves.append(self.most)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -34,6 +34,7 @@ class Weights(ByColumn):
     """
 
     kind = "weights"
+    entries = ("weights",)
     _example = "Weights(age=3.0)"
 
     def __new__(cls, by_column: Any = None, /, **more: Any) -> Any:
@@ -58,7 +59,19 @@ class Weights(ByColumn):
 
     def add_to(self, resolved: Resolved) -> None:
         for feature, weight in self.by_column:
-            resolved.add_weight(feature, weight)
+            at = resolved.position("Weights", feature)
+            before = resolved.assign("weights", at, weight, others=1.0)
+            if before is not None:
+                first, second = map(number_text, (before, weight))
+                raise InputError(f"Weights: {resolved.name(at)} is given two weights, {first} and {second}; keep one")
+
+    @classmethod
+    def from_toml(cls, entry: str, value: Any) -> Iterable[Constraint]:
+        if value == "sparse":
+            return [SparseWeights()]
+        if isinstance(value, str):
+            raise InputError(f"{entry} = {value!r}: give a table, [{entry}], with a line for each column, or 'sparse'")
+        return super().from_toml(entry, value)
 
 
 @dataclass(frozen=True)
