@@ -14,7 +14,7 @@ from ..priors.edit_tree import EditTree
 from ..priors.grow_tree import GrowTree
 from ..sampling.api import sample
 from ..slp import Program
-from .leaves import Categorical, Gaussian
+from .leaves import Leaf
 from .model import CART
 from .posterior import Posterior
 
@@ -68,7 +68,7 @@ class _CART(TreeEstimator):
     def __init__(
         self,
         prior: GrowTree | EditTree | Program | None = None,
-        leaf: Categorical | Gaussian | None = None,
+        leaf: Leaf | None = None,
         proposal: MixtureSpec = "auto",
         chains: int = 4,
         warmup: int = 1000,

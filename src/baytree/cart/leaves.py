@@ -2,42 +2,77 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import asdict, dataclass, replace
-from typing import Any, Protocol
+from typing import Any, ClassVar
 
 import numpy as np
 
 from .. import _core
 from ..data.design import Design
+from ..data.response import Response
 from ..errors import InputError
 from ..validation import is_number, require_positive
 from .calibration import variance_prior
 
+TreeChain = _core.CategoricalChain | _core.GaussianChain
+ProgramChain = _core.CategoricalProgramChain | _core.GaussianProgramChain
 
-class Leaf(Protocol):
-    """What a leaf model offers to models and posteriors.
+
+class Leaf(ABC):
+    """What a leaf model offers to models and posteriors: all that these know of it.
+
+    To add one: a frozen dataclass with these members, and its kind in `LEAVES`.
 
     Statistics are arrays of shape (leaves, columns). Where trees must be monotone, the chain has drawn a value for each
     leaf, the mean of the response or the probability of the second class, and all else is given that.
     """
 
+    # Its chains in the core, over trees and over the proofs of a program.
+    tree_chain: ClassVar[type[TreeChain]]
+    program_chain: ClassVar[type[ProgramChain]]
+
+    @abstractmethod
     def resolve(self, design: Design, min_leaf: int) -> Leaf:
         """The same model with what was left open chosen from the data."""
 
+    @abstractmethod
     def native(self, design: Design) -> Any:
         """The model and the response as the core takes them."""
 
+    @abstractmethod
+    def n_statistics(self, response: Response) -> int:
+        """How many sufficient statistics a leaf has."""
+
+    @abstractmethod
     def means(self, statistics: np.ndarray, values: np.ndarray | None = None) -> np.ndarray:
         """The predictive mean of each leaf, shape (leaves, width)."""
 
+    @abstractmethod
+    def n_parameters(self, response: Response) -> int:
+        """How many parameters a leaf has."""
+
+    @abstractmethod
     def draw(
         self, statistics: np.ndarray, generator: np.random.Generator, values: np.ndarray | None = None
     ) -> np.ndarray:
-        """A draw of each leaf's parameters from their posterior, one row a leaf."""
+        """A draw of each leaf's parameters from their posterior, shape (leaves, parameters)."""
+
+    @abstractmethod
+    def expected(self, parameters: np.ndarray) -> np.ndarray:
+        """E(y | x), or the class probabilities, of parameters along the last axis."""
+
+    @abstractmethod
+    def new_response(self, parameters: np.ndarray, generator: np.random.Generator) -> np.ndarray:
+        """A new y of parameters along the last axis; of classes, positions in the classes."""
+
+    @abstractmethod
+    def to_dict(self) -> dict[str, Any]:
+        """The model as JSON-safe values, its ``"kind"`` among them."""
 
 
 @dataclass(frozen=True)
-class Categorical:
+class Categorical(Leaf):
     """Class probabilities with a symmetric Dirichlet prior.
 
     With class counts n_k, n = Σ n_k and K classes, the marginal log-likelihood of a leaf is
@@ -50,6 +85,9 @@ class Categorical:
     """
 
     concentration: float = 1.0
+
+    tree_chain = _core.CategoricalChain
+    program_chain = _core.CategoricalProgramChain
 
     def __post_init__(self) -> None:
         require_positive("concentration", self.concentration)
@@ -65,12 +103,21 @@ class Categorical:
         assert design.classes is not None
         return _core.CategoricalLeaf(design.y, _weight(design), len(design.classes), float(self.concentration))
 
+    def n_statistics(self, response: Response) -> int:
+        """A count for each class."""
+        assert response.classes is not None
+        return len(response.classes)
+
     def means(self, statistics: np.ndarray, values: np.ndarray | None = None) -> np.ndarray:
         """The class probabilities of each leaf."""
         if values is not None:
             return np.column_stack([1 - values, values])
         pseudo = statistics + self.concentration
         return pseudo / pseudo.sum(axis=1, keepdims=True)
+
+    def n_parameters(self, response: Response) -> int:
+        """A probability for each class."""
+        return self.n_statistics(response)
 
     def draw(
         self, statistics: np.ndarray, generator: np.random.Generator, values: np.ndarray | None = None
@@ -84,13 +131,22 @@ class Categorical:
         corner = np.eye(statistics.shape[1])[statistics.argmax(axis=1)]
         return np.where(total > 0, gammas / np.where(total > 0, total, 1), corner)
 
+    def expected(self, parameters: np.ndarray) -> np.ndarray:
+        """The class probabilities."""
+        return parameters
+
+    def new_response(self, parameters: np.ndarray, generator: np.random.Generator) -> np.ndarray:
+        """A class drawn by its probability."""
+        edges = np.cumsum(parameters, axis=-1)[..., :-1]
+        return (generator.random(edges.shape[:-1])[..., None] >= edges).sum(axis=-1)
+
     def to_dict(self) -> dict[str, Any]:
         """The model as JSON-safe values."""
         return {"kind": "categorical", "concentration": float(self.concentration)}
 
 
 @dataclass(frozen=True)
-class Gaussian:
+class Gaussian(Leaf):
     """A mean and a variance with the normal–inverse-gamma prior.
 
     ``mu | sigma2 ~ N(mean, sigma2 / kappa)``, ``sigma2 ~ IG(nu / 2, nu * scale / 2)``, for each leaf on its own. What
@@ -109,6 +165,9 @@ class Gaussian:
     kappa: float | None = None
     nu: float | None = None
     scale: float | None = None
+
+    tree_chain = _core.GaussianChain
+    program_chain = _core.GaussianProgramChain
 
     def __post_init__(self) -> None:
         if self.mean is not None and not (is_number(self.mean) and np.isfinite(self.mean)):
@@ -137,9 +196,17 @@ class Gaussian:
         """The leaf model and the response as the core takes them."""
         return _core.GaussianLeaf(design.y, _weight(design), *self._parameters())
 
+    def n_statistics(self, response: Response) -> int:
+        """Three: the weight, the sum and the sum of squares."""
+        return 3
+
     def means(self, statistics: np.ndarray, values: np.ndarray | None = None) -> np.ndarray:
         """The predictive mean of each leaf."""
         return (self._posterior(statistics)[0] if values is None else values)[:, None]
+
+    def n_parameters(self, response: Response) -> int:
+        """Two: the mean and the standard deviation."""
+        return 2
 
     def draw(
         self, statistics: np.ndarray, generator: np.random.Generator, values: np.ndarray | None = None
@@ -155,6 +222,15 @@ class Gaussian:
             return np.column_stack([values, np.sqrt(squares / generator.chisquare(nu + 1))])
         sigma = np.sqrt(sum_of_squares / generator.chisquare(nu))
         return np.column_stack([mean + sigma * generator.standard_normal(len(mean)) / np.sqrt(kappa), sigma])
+
+    def expected(self, parameters: np.ndarray) -> np.ndarray:
+        """The mean."""
+        return parameters[..., 0]
+
+    def new_response(self, parameters: np.ndarray, generator: np.random.Generator) -> np.ndarray:
+        """A normal number."""
+        mean, sigma = parameters[..., 0], parameters[..., 1]
+        return mean + sigma * generator.standard_normal(mean.shape)
 
     def _posterior(self, statistics: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """Mean, kappa, nu and nu·scale of each leaf's posterior, from W, s = Σ w (y − mean) and q = Σ w (y − mean)²."""
@@ -173,10 +249,24 @@ class Gaussian:
         return {"kind": "gaussian", **{name: None if x is None else float(x) for name, x in asdict(self).items()}}
 
 
-def leaf_from_dict(record: dict[str, Any]) -> Categorical | Gaussian:
+LEAVES: dict[str, type[Leaf]] = {"categorical": Categorical, "gaussian": Gaussian}
+
+
+def require_leaf(leaf: Any) -> None:
+    """Raise InputError for anything but a leaf model."""
+    if not isinstance(leaf, Leaf):
+        offered = " or ".join(f"{kind.__name__}(...)" for kind in LEAVES.values())
+        raise InputError(f"leaf={leaf!r} is not a leaf model; give {offered}")
+
+
+def usual_leaf(design: Design) -> Leaf:
+    """What suits the response where nobody says."""
+    return Gaussian() if design.classes is None else Categorical()
+
+
+def leaf_from_dict(record: dict[str, Any]) -> Leaf:
     """The leaf model that `to_dict` described."""
-    kinds = {"categorical": Categorical, "gaussian": Gaussian}
-    return kinds[record["kind"]](**{name: value for name, value in record.items() if name != "kind"})
+    return LEAVES[record["kind"]](**{name: value for name, value in record.items() if name != "kind"})
 
 
 def _weight(design: Design) -> np.ndarray:

@@ -24,14 +24,12 @@ from ..slp.kernels import native_kernel, resolve_kernels
 from ..trees.forest import forest_from_lists, forest_to_lists
 from ..trees.tree import Tree, tree_of
 from ..validation import replaced, require_power
-from .leaves import Categorical, Gaussian, leaf_from_dict
+from .leaves import Leaf, ProgramChain, TreeChain, leaf_from_dict, require_leaf, usual_leaf
 from .proposals import KEEPING_SHAPE, native_proposal, parse_proposal
 
 if TYPE_CHECKING:
     from .posterior import Posterior  # noqa: F401, named as the type of a posterior
 
-TreeChain = _core.CategoricalChain | _core.GaussianChain
-ProgramChain = _core.CategoricalProgramChain | _core.GaussianProgramChain
 Chain = TreeChain | ProgramChain
 
 
@@ -53,7 +51,7 @@ class CART(Model["Posterior", "TreeChain | ProgramChain"]):
     """
 
     prior: GrowTree | EditTree | Program = field(default_factory=GrowTree)
-    leaf: Categorical | Gaussian | None = None
+    leaf: Leaf | None = None
     proposal: MixtureSpec = "auto"
     power: float = 1.0
 
@@ -62,8 +60,8 @@ class CART(Model["Posterior", "TreeChain | ProgramChain"]):
             raise InputError(
                 f"prior={self.prior!r} is not a tree prior; give a GrowTree, an EditTree, or a program by slp.load"
             )
-        if self.leaf is not None and not isinstance(self.leaf, (Categorical, Gaussian)):
-            raise InputError(f"leaf={self.leaf!r} is not a leaf model; give Categorical(...) or Gaussian(...)")
+        if self.leaf is not None:
+            require_leaf(self.leaf)
         require_power(self.power)
         if isinstance(self.prior, GrowTree) and self.prior.knowledge.sparse:
             raise InputError('Weights("sparse") learns from many trees; a single tree has too few rules: use BART')
@@ -87,32 +85,29 @@ class CART(Model["Posterior", "TreeChain | ProgramChain"]):
         prior = self.prior if isinstance(self.prior, Program) else self.prior.resolve(design)
         return replaced(self, prior=prior, leaf=self._leaf(design), proposal=self.shares())
 
-    def _leaf(self, design: Design) -> Categorical | Gaussian:
-        leaf = self.leaf or (Gaussian() if design.classes is None else Categorical())
-        return leaf.resolve(design, self.prior.min_leaf)
+    def _leaf(self, design: Design) -> Leaf:
+        return (self.leaf or usual_leaf(design)).resolve(design, self.prior.min_leaf)
 
     def chains(self, design: Design, seed: int, chains: int, tempering: Tempering = NO_TEMPERING) -> list[Chain]:
         """Chains at their first states, each a draw from the prior. They share the design and the leaf model."""
         if design.offset is not None:
             raise InputError("a single tree takes no offset: leave it out, or use a sum of trees")
         ladder = tempering.native(design.rows)
-        native, leaf = native_design(design), self._leaf(design).native(design)
-        is_class = design.classes is not None
+        native, leaf = native_design(design), self._leaf(design)
+        likelihood = leaf.native(design)
         if isinstance(self.prior, GrowTree):
             proposals = [native_proposal(component) for component in self.components]
-            tree_chain: Any = _core.CategoricalChain if is_class else _core.GaussianChain
             prior = self.prior.native(design.schema)
             return [
-                tree_chain(native, leaf, prior, proposals, float(self.power), ladder, seed, number)
+                leaf.tree_chain(native, likelihood, prior, proposals, float(self.power), ladder, seed, number)
                 for number in range(chains)
             ]
-        program_chain: Any = _core.CategoricalProgramChain if is_class else _core.GaussianProgramChain
         kernels = [native_kernel(component) for component in self.components]
         program, names = self.prior.for_trees(design), vocabulary(design.schema)
         semantics, limits = getattr(_core.Semantics, self.prior.semantics), self.prior.limits.native()
         return [
-            program_chain(
-                native, names, leaf, program, semantics, limits, kernels, float(self.power), ladder, seed, number
+            leaf.program_chain(
+                native, names, likelihood, program, semantics, limits, kernels, float(self.power), ladder, seed, number
             )
             for number in range(chains)
         ]

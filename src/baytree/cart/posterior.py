@@ -351,7 +351,8 @@ class Posterior(BasePosterior):
         drawn = {name: taken(parts, name) for name in DRAW_ARRAYS}
         stored = [sum(len(part["begin"]) for part in chain) for chain in parts]
         first = np.cumsum([0, *stored[:-1]])
-        width = 3 if schema.response.classes is None else len(schema.response.classes)
+        assert model.leaf is not None
+        width = model.leaf.n_statistics(schema.response)
         statistics = np.concatenate([part.pop("statistics") for chain in parts for part in chain]).reshape(-1, width)
         rungs = taken_if_there(parts, RUNGS, settings.temperatures)
         blocks = [part for chain in parts for part in chain]

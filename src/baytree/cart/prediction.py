@@ -84,7 +84,7 @@ class TreePrediction(Prediction):
 
     def numbers(self, keeps_draws: bool) -> int:
         """How many numbers are in memory at once for a row, with or without those of every draw."""
-        return self.tree_index.size * (self.classes or 2) if keeps_draws else 1
+        return self.tree_index.size * self.leaf.n_parameters(self.schema.response) if keeps_draws else 1
 
     def take(self, draws: np.ndarray) -> TreePrediction:
         """From some of the draws of each chain, by their numbers, with no trees but theirs."""
@@ -167,7 +167,7 @@ class LeafDraws:
     @cached_property
     def _parameters(self) -> np.ndarray:
         given, leaves = self._prediction, self._leaves
-        width = given.classes or 2
+        width = given.leaf.n_parameters(given.schema.response)
         parameters = np.empty((int(leaves.sum()), width))
         for begin, end in blocks_of_numbers(leaves * width):
             here, count = self._offset[begin], leaves[begin:end]
@@ -212,18 +212,13 @@ class TreeBlock(Block):
     @property
     def draws(self) -> np.ndarray:
         """E(y | x) of each draw and row, or the class probabilities."""
-        return self._parameters[..., 0] if self._prediction.classes is None else self._parameters
+        return self._prediction.leaf.expected(self._parameters)
 
     @cached_property
     def predictive(self) -> np.ndarray:
         """A new y for each draw and row."""
         assert self._drawn is not None
-        parameters, generator = self._parameters, self._drawn.generator
-        if self._prediction.classes is None:
-            mean, sigma = parameters[..., 0], parameters[..., 1]
-            return mean + sigma * generator.standard_normal(mean.shape)
-        edges = np.cumsum(parameters, axis=-1)[..., :-1]
-        return (generator.random(edges.shape[:-1])[..., None] >= edges).sum(axis=-1)
+        return self._prediction.leaf.new_response(self._parameters, self._drawn.generator)
 
     def log_density(self, y: np.ndarray, weight: np.ndarray | float) -> np.ndarray:
         """log P(y | x, tree, leaf parameters) of each draw and row; a row of weight w counts as w equal rows."""
