@@ -38,13 +38,10 @@ void bind_chain(nb::module_& module, const char* name) {
 }  // namespace
 
 void bind_cart(nb::module_& module) {
-  nb::enum_<Proposal>(module, "Proposal")
-      .value("uc", Proposal::uc)
-      .value("q0", Proposal::q0)
-      .value("cycle", Proposal::cycle)
-      .value("birth_death", Proposal::birth_death)
-      .value("change", Proposal::change)
-      .value("swap", Proposal::swap);
+  nb::enum_<Proposal> proposal(module, "Proposal");
+#define BAYTREE_NAME(name, propose) proposal.value(#name, Proposal::name);
+  BAYTREE_EVERY_PROPOSAL(BAYTREE_NAME)
+#undef BAYTREE_NAME
   nb::class_<Component>(module, "Component")
       .def(
           "__init__",

@@ -47,9 +47,9 @@ void check_state(cart::Chain<Leaf>& chain, const Table& table, Row min_leaf) {
 
 Mixture every_proposal() {
   std::vector<Component> components;
-  for (Proposal proposal :
-       {Proposal::uc, Proposal::q0, Proposal::cycle, Proposal::birth_death, Proposal::change, Proposal::swap})
-    components.push_back({.proposal = proposal, .last = 5});
+#define BAYTREE_ADD(name, propose) components.push_back({.proposal = Proposal::name, .last = 5});
+  BAYTREE_EVERY_PROPOSAL(BAYTREE_ADD)
+#undef BAYTREE_ADD
   return Mixture(components);
 }
 

@@ -1,17 +1,26 @@
 #include "baytree/mcmc/proposals/mixture.hpp"
 
 #include "baytree/base/error.hpp"
-#include "baytree/mcmc/proposals/birth_death.hpp"
-#include "baytree/mcmc/proposals/change.hpp"
-#include "baytree/mcmc/proposals/regrow.hpp"
-#include "baytree/mcmc/proposals/swap.hpp"
 #include "baytree/testing/fault.hpp"
 
 namespace baytree {
 namespace {
 
+LogRatio make(Proposal proposal, MoveContext& move) {
+  switch (proposal) {
+#define BAYTREE_CASE(name, propose) \
+  case Proposal::name:              \
+    return propose(move);
+    BAYTREE_EVERY_PROPOSAL(BAYTREE_CASE)
+#undef BAYTREE_CASE
+  }
+  return std::nullopt;
+}
+
 constexpr Fault fault_of(Proposal proposal) {
-  constexpr Fault faults[] = {Fault::uc, Fault::q0, Fault::cycle, Fault::birth_death, Fault::change, Fault::swap};
+#define BAYTREE_FAULT(name, propose) Fault::name,
+  constexpr Fault faults[] = {BAYTREE_EVERY_PROPOSAL(BAYTREE_FAULT)};
+#undef BAYTREE_FAULT
   return faults[static_cast<std::size_t>(proposal)];
 }
 
@@ -39,27 +48,8 @@ std::size_t Mixture::choose(Stream& stream) const {
 LogRatio Mixture::propose(std::size_t i, MoveContext& move) {
   const Component& component = components[i];
   const std::uint64_t turn = turns[i]++;
-  LogRatio ratio;
-  switch (component.proposal) {
-    case Proposal::uc:
-      ratio = regrow_anywhere(move);
-      break;
-    case Proposal::q0:
-      ratio = regrow_at(move, 0);
-      break;
-    case Proposal::cycle:
-      ratio = regrow_at(move, turn % (component.last + 1));
-      break;
-    case Proposal::birth_death:
-      ratio = birth_or_death(move);
-      break;
-    case Proposal::change:
-      ratio = change_rule(move);
-      break;
-    case Proposal::swap:
-      ratio = swap_rules(move);
-      break;
-  }
+  move.point = turn % (component.last + 1);
+  const LogRatio ratio = make(component.proposal, move);
   if (ratio && testing::is_injected(fault_of(component.proposal))) {
     const bool should_be_one = component.proposal == Proposal::q0 || component.proposal == Proposal::cycle;
     return should_be_one ? log_points_ratio(move, count_points(move.tree.nodes)) : 0.0;

@@ -3,7 +3,9 @@
 #include <cmath>
 
 namespace baytree {
+namespace {
 
+/// Prune-and-regrow at choice point k.
 LogRatio regrow_at(MoveContext& move, std::size_t k) {
   for (std::size_t at = 0; at < move.tree.nodes.size(); ++at) {
     const Node& node = move.tree.nodes[at];
@@ -20,6 +22,12 @@ LogRatio regrow_at(MoveContext& move, std::size_t k) {
   }
   return std::nullopt;
 }
+
+}  // namespace
+
+LogRatio regrow_root(MoveContext& move) { return regrow_at(move, 0); }
+
+LogRatio regrow_in_turn(MoveContext& move) { return regrow_at(move, move.point); }
 
 double log_points_ratio(MoveContext& move, std::size_t points) {
   const std::size_t proposed =

@@ -3,11 +3,33 @@
 #include <cstdint>
 #include <vector>
 
-#include "baytree/mcmc/proposals/move.hpp"
+#include "baytree/mcmc/proposals/birth_death.hpp"
+#include "baytree/mcmc/proposals/change.hpp"
+#include "baytree/mcmc/proposals/regrow.hpp"
+#include "baytree/mcmc/proposals/swap.hpp"
 
 namespace baytree {
 
-enum class Proposal : std::uint8_t { uc, q0, cycle, birth_death, change, swap };
+/// The proposals of a single tree: the name of each, which is that of its fault as well, and the function that makes
+/// it. The values of `Proposal`, what a mixture does with them and their names in Python come from this list.
+///
+/// To add one: a function `LogRatio name(MoveContext&)` in a file of its own, a line here, and a fault (testing/fault).
+/// Evaluate both directions by one function, as `log_prior_change` does, and assess every node of the candidate.
+// clang-format off
+#define BAYTREE_EVERY_PROPOSAL(proposal) \
+  proposal(uc, regrow_anywhere)          \
+  proposal(q0, regrow_root)              \
+  proposal(cycle, regrow_in_turn)        \
+  proposal(birth_death, birth_or_death)  \
+  proposal(change, change_rule)          \
+  proposal(swap, swap_rules)
+// clang-format on
+
+enum class Proposal : std::uint8_t {
+#define BAYTREE_NAME(name, propose) name,
+  BAYTREE_EVERY_PROPOSAL(BAYTREE_NAME)
+#undef BAYTREE_NAME
+};
 
 struct Component {
   Proposal proposal = Proposal::uc;

@@ -6,15 +6,13 @@
 
 namespace baytree {
 
-// To add a proposal: a function `LogRatio name(MoveContext&)` in a file of its own, a value of `Proposal` and its case
-// in mixture, a fault of its own (testing/fault) and its value in bindings/cart. Evaluate both directions by one
-// function, as `log_prior_change` does, and assess every node of the candidate.
 /// What a proposal works on. It leaves its candidate in `replacement` and the tree as it was.
 struct MoveContext {
   PartitionedTree& tree;
   Grower& grower;
   Stream& stream;
   Replacement& replacement;
+  std::size_t point = 0;  // of `cycle`: the choice point whose turn it is
 };
 
 /// The subtree at `at`.

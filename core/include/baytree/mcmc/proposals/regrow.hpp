@@ -8,9 +8,12 @@ namespace baytree {
 /// so π and q cancel but for the choice of the point, and the ratio is N(T)/N(T') with N the number of choice points.
 LogRatio regrow_anywhere(MoveContext& move);
 
-/// Prune-and-regrow at choice point k (`q0` is k = 0). The point keeps its number in the new tree, so the ratio is 1. A
-/// tree with no such point stays: moving to its last point instead would not be reversible.
-LogRatio regrow_at(MoveContext& move, std::size_t k);
+/// Prune-and-regrow at the root (`q0`): a new tree from the prior.
+LogRatio regrow_root(MoveContext& move);
+
+/// Prune-and-regrow at the choice point whose turn it is (`cycle`). The point keeps its number in the new tree, so the
+/// ratio is 1. A tree with no such point stays: moving to its last point instead would not be reversible.
+LogRatio regrow_in_turn(MoveContext& move);
 
 /// log N(T)/N(T'), given N(T).
 double log_points_ratio(MoveContext& move, std::size_t points);
