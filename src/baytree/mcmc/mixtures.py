@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
@@ -34,6 +35,11 @@ class Component:
 
     def __str__(self) -> str:
         return f"cycle({self.last})" if self.name == "cycle" else self.name
+
+
+def offered(names: Collection[str]) -> str:
+    """The names that a person may give for a mixture, as a shell takes them."""
+    return ", ".join(map(shlex.quote, _choices(names)))
 
 
 def parse_mixture(
@@ -82,10 +88,14 @@ def parse_weights(what: str, spec: MixtureSpec, example: str) -> dict[str, float
     return {name: float(weight) for name, weight in spec.items()}
 
 
+def _choices(names: Collection[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(("auto", *names)))
+
+
 def _component(what: str, text: str, weight: float, names: Collection[str]) -> Component:
     match = re.fullmatch(r"(\w+)(?:\((\d{1,9})\))?", str(text), re.ASCII)
     if not match or (f"{match[1]}(n)" if match[2] else match[1]) not in names:
-        raise unknown_choice(what, text, dict.fromkeys(("auto", *names)))
+        raise unknown_choice(what, text, _choices(names))
     return Component(match[1], weight, int(match[2] or 0))
 
 

@@ -10,8 +10,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ...cart import proposals
 from ...data.files import SEPARATORS
 from ...errors import FileError, InputError
+from ...mcmc.mixtures import offered
+from ...slp import kernels
 from .. import options
 from ..choosing import (
     BetaOption,
@@ -172,8 +175,8 @@ def command(
     proposal: Annotated[
         str,
         typer.Option(
-            help="auto, uc, q0, 'cycle(n)', birth_death, change, swap, or several with weights: uc=2,change=1; "
-            "with --prior or --edit: auto, subtree, sequence, address, independent, 'cycle(n)'",
+            help=f"{offered(proposals.NAMES)}, or several with weights: uc=2,change=1; with --prior or --edit: "
+            f"{offered(kernels.NAMES)}",
             rich_help_panel=SAMPLING,
         ),
     ] = "auto",
