@@ -149,14 +149,25 @@ class SoftBlock(Block):
         self._total = prediction.chains * prediction.draws
 
     @cached_property
+    def _only(self) -> Mixture:
+        """What the one tree says."""
+        return self._prediction.tree(0, 0).at(self._inputs)
+
+    def _mixtures(self) -> Iterator[Mixture]:
+        """What each tree says."""
+        if self._total == 1:
+            yield self._only
+        else:
+            yield from (tree.at(self._inputs) for tree in self._prediction.trees())
+
+    @cached_property
     def _said(self) -> dict[str, np.ndarray]:
         """What was asked for, with outputs on the last axis: that of all trees, or added up."""
         model, wanted = self._prediction.model, self._wanted
         total, squares, within = np.zeros((3, len(self._inputs), model.layout.outputs))
         draws, new = [], []
         normals = self._normals if "predictive" in wanted else None
-        for number, tree in enumerate(self._prediction.trees()):
-            mixture = tree.at(self._inputs)
+        for number, mixture in enumerate(self._mixtures()):
             if wanted & {"mean", "sd", "draws"}:
                 mean = mixture.mean
                 total += mean
@@ -206,8 +217,8 @@ class SoftBlock(Block):
         """A kind of prediction; the interval of a new y of one tree is exact."""
         if kind != "predictive_interval" or self._total > 1:
             return super().of(kind, prob)
-        mixture, outputs = self._prediction.tree(0, 0).at(self._inputs), self._prediction.model.outputs
-        ends = [self._of_outputs(outputs.original(quantile(mixture, level))) for level in tails(prob)]
+        outputs = self._prediction.model.outputs
+        ends = [self._of_outputs(outputs.original(quantile(self._only, level))) for level in tails(prob)]
         return np.stack(ends, axis=-1)
 
     def _of_outputs(self, values: np.ndarray) -> np.ndarray:

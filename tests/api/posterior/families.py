@@ -37,6 +37,12 @@ def matrix(response: str = "number", **more: Any) -> bt.LinearDesign:
     return bt.make_linear_design(X, RESPONSES[response], task=task, categorical_features=[1], **more)
 
 
+def sequences(response: str = "number") -> bt.SequenceDesign:
+    task = "regression" if response == "number" else "classification"
+    groups = np.repeat([0, 1], (25, ROWS - 25))
+    return bt.make_sequence_design(X, RESPONSES[response], groups=groups, task=task, categorical_features=[1])
+
+
 def two_outputs() -> bt.LinearDesign:
     from baytree.hme.outputs import design_of_outputs
 
@@ -69,6 +75,9 @@ CASES: dict[str, Callable[[], tuple[Any, Any, dict[str, Any]]]] = {
     "hme two classes": lambda: (bt.HME(depth=1, method="variational"), matrix("two"), {}),
     "hme one tree": lambda: (bt.HME(depth=1), matrix(sample_weight=WEIGHT), {}),
     "hme counts": lambda: (bt.HME(depth=1, expert="poisson"), bt.make_linear_design(X, np.round(Y)), {}),
+    "hmdt": lambda: (bt.HMDT(depth=2, epochs=5), sequences(), {}),
+    "hmdt mean field": lambda: (bt.HMDT(depth=1, method="mean_field", epochs=5), sequences(), {}),
+    "hmdt classes": lambda: (bt.HMDT(depth=1, epochs=5), sequences("three"), {}),
     "hme two outputs": lambda: (bt.HME(depth=1, method="gibbs"), two_outputs(), {}),
 }
 

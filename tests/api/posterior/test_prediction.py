@@ -11,6 +11,7 @@ from baytree.bart.prediction import SumPredictor
 from baytree.cart.prediction import TreePrediction
 from baytree.data.design import Schema
 from baytree.data.matrix import LinearSchema
+from baytree.hmdt.inference import Inference
 from baytree.hme.soft_tree import SoftTree
 from baytree.posterior.prediction import Block, interval_of, tails
 
@@ -62,7 +63,8 @@ def counted(monkeypatch: pytest.MonkeyPatch) -> dict[str, int]:
         count(schema, "encode", "encode")
     for owner, method in ((TreePrediction, "leaves_of"), (SumPredictor, "each"), (SumPredictor, "mean")):
         count(owner, method, "walk")
-    count(SoftTree, "at", "walk")
+    for owner, method in ((SoftTree, "at"), (Inference, "one_step")):
+        count(owner, method, "walk")
     return calls
 
 
