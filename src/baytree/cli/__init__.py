@@ -57,10 +57,10 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.command("fit")(fit.command)
-app.command("prior")(prior.command)
-app.command("predict")(predict.command)
-app.command("show")(show.command)
+app.command("fit", cls=fit.FitCommand, epilog=fit.EPILOG)(fit.command)
+app.command("prior", cls=prior.PriorCommand)(prior.command)
+app.command("predict", cls=predict.PredictCommand)(predict.command)
+app.command("show", cls=show.ShowCommand)(show.command)
 app.command("data")(data.command)
 app.add_typer(slp.app, name="slp")
 app.add_typer(reproduce.app, name="reproduce")

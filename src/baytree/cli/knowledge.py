@@ -5,153 +5,157 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
 
 from ..errors import InputError
-from .values import number_or_word
-
-if TYPE_CHECKING:
-    from ..knowledge import Constraint, Knowledge
-
-KNOWLEDGE = "What is known about the trees"
-
-BoxOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        metavar="SIDES",
-        help="No split inside, as 'glucose<=127, age<=28'. May be repeated.",
-        rich_help_panel=KNOWLEDGE,
-    ),
-]
-MonotoneOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        metavar="COL=SIGN",
-        help="The prediction never falls (+1) or never rises (-1) as the column grows. May be repeated.",
-        rich_help_panel=KNOWLEDGE,
-    ),
-]
-InteractOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        metavar="COL,COL",
-        help="A group of columns that may meet on a path; those in no group are one more. May be repeated.",
-        rich_help_panel=KNOWLEDGE,
-    ),
-]
-ForbidOption = Annotated[
-    list[str] | None,
-    typer.Option(metavar="COL", help="Never ask about it. May be repeated.", rich_help_panel=KNOWLEDGE),
-]
-ForbidBelowOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        metavar="COL=DEPTH|COL",
-        help="Do not ask about it at this depth or deeper, or below a split on another. May be repeated.",
-        rich_help_panel=KNOWLEDGE,
-    ),
-]
-OnlyOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        metavar="DEPTH:COL,COL",
-        help="Ask about nothing else at this depth. May be repeated.",
-        rich_help_panel=KNOWLEDGE,
-    ),
-]
-MaxDepthOption = Annotated[
-    int | None, typer.Option(metavar="N", help="The most questions on a path.", rich_help_panel=KNOWLEDGE)
-]
-MaxLeavesOption = Annotated[
-    int | None, typer.Option(metavar="N", help="The most leaves of a tree.", rich_help_panel=KNOWLEDGE)
-]
-ColumnWeightOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        metavar="COL=NUMBER",
-        help="Ask about it as if it were so many columns. May be repeated.",
-        rich_help_panel=KNOWLEDGE,
-    ),
-]
-SparseOption = Annotated[
-    bool,
-    typer.Option("--sparse", help="Of bart: few columns matter, and which is learned.", rich_help_panel=KNOWLEDGE),
-]
-KnowledgeOption = Annotated[
-    Path | None, typer.Option(metavar="FILE", help="A TOML file that says such things.", rich_help_panel=KNOWLEDGE)
-]
-
-# The parameters of a command that takes these options.
-PARAMETERS = (
-    "box",
-    "monotone",
-    "interact",
-    "forbid",
-    "forbid_below",
-    "only",
-    "max_depth",
-    "max_leaves",
-    "column_weight",
-    "sparse",
-    "knowledge",
+from ..knowledge import (
+    Box,
+    Constraint,
+    Forbid,
+    Interact,
+    Knowledge,
+    MaxDepth,
+    MaxLeaves,
+    Monotone,
+    Only,
+    Weights,
+    read_knowledge,
 )
+from ..knowledge.intervals import join_sides
+from .declaring import KNOWLEDGE, Options, option
+from .values import number_or_word
 
 _CONDITION = re.compile(r"\s*([^<>=]+?)\s*(<=|>=|==|<|>)\s*([^<>=]+?)\s*")
 
 
-def read_options(context: typer.Context) -> Knowledge:
-    """What the options of a command say, those of the file first."""
-    from ..knowledge import Knowledge, read_knowledge
+@dataclass(kw_only=True)
+class KnowledgeOptions(Options):
+    """What is known about trees."""
 
-    file = context.params["knowledge"]
-    return Knowledge((*(read_knowledge(file).constraints if file else ()), *_constraints(context.params)))
+    box: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="SIDES",
+            help="No split inside, as 'glucose<=127, age<=28'. May be repeated.",
+            rich_help_panel=KNOWLEDGE,
+        ),
+    ] = None
+    monotone: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="COL=SIGN",
+            help="The prediction never falls (+1) or never rises (-1) as the column grows. May be repeated.",
+            rich_help_panel=KNOWLEDGE,
+        ),
+    ] = None
+    interact: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="COL,COL",
+            help="A group of columns that may meet on a path; those in no group are one more. May be repeated.",
+            rich_help_panel=KNOWLEDGE,
+        ),
+    ] = None
+    forbid: Annotated[
+        list[str] | None,
+        typer.Option(metavar="COL", help="Never ask about it. May be repeated.", rich_help_panel=KNOWLEDGE),
+    ] = None
+    forbid_below: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="COL=DEPTH|COL",
+            help="Do not ask about it at this depth or deeper, or below a split on another. May be repeated.",
+            rich_help_panel=KNOWLEDGE,
+        ),
+    ] = None
+    only: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="DEPTH:COL,COL",
+            help="Ask about nothing else at this depth. May be repeated.",
+            rich_help_panel=KNOWLEDGE,
+        ),
+    ] = None
+    max_depth: Annotated[
+        int | None, typer.Option(metavar="N", help="The most questions on a path.", rich_help_panel=KNOWLEDGE)
+    ] = None
+    max_leaves: Annotated[
+        int | None, typer.Option(metavar="N", help="The most leaves of a tree.", rich_help_panel=KNOWLEDGE)
+    ] = None
+    column_weight: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="COL=NUMBER",
+            help="Ask about it as if it were so many columns. May be repeated.",
+            rich_help_panel=KNOWLEDGE,
+        ),
+    ] = None
+    knowledge: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="A TOML file that says such things.", rich_help_panel=KNOWLEDGE)
+    ] = None
+
+    @cached_property
+    def known(self) -> Knowledge:
+        """What the options say, after what the file says."""
+        of_file = read_knowledge(self.knowledge).constraints if self.knowledge else ()
+        return Knowledge((*of_file, *_constraints(self)))
 
 
-def _constraints(given: dict[str, Any]) -> Iterator[Constraint]:
-    from ..knowledge import Forbid, Interact, MaxDepth, MaxLeaves, Monotone, Only, Weights
+@dataclass(kw_only=True)
+class EnsembleKnowledgeOptions(KnowledgeOptions):
+    """What is known about many trees."""
 
-    for text in given["box"] or ():
+    sparse: Annotated[
+        bool,
+        typer.Option("--sparse", help="Few columns matter, and which is learned.", rich_help_panel=KNOWLEDGE),
+    ] = False
+
+    @cached_property
+    def known(self) -> Knowledge:
+        """What the options say, after what the file says."""
+        return super().known & Weights("sparse") if self.sparse else super().known
+
+
+def _constraints(asked: KnowledgeOptions) -> Iterator[Constraint]:
+    for text in asked.box or ():
         with _naming("box", text):
             yield _box(text)
-    for text in given["monotone"] or ():
+    for text in asked.monotone or ():
         with _naming("monotone", text):
             column, sign = _assigned(text, "age=+1")
             yield Monotone({column: number_or_word(sign)})
-    if given["interact"]:
-        with _naming("interact", " --interact ".join(given["interact"])):
-            yield Interact(tuple(tuple(_names(group)) for group in given["interact"]))
-    for text in given["forbid"] or ():
+    if asked.interact:
+        with _naming("interact", " --interact ".join(asked.interact)):
+            yield Interact(tuple(tuple(_names(group)) for group in asked.interact))
+    for text in asked.forbid or ():
         with _naming("forbid", text):
             yield Forbid(text)
-    for text in given["forbid_below"] or ():
+    for text in asked.forbid_below or ():
         with _naming("forbid_below", text):
             column, below = _assigned(text, "dose=2 or dose=sex")
             yield Forbid(column, below=int(below) if below.isdecimal() else below)
-    for text in given["only"] or ():
+    for text in asked.only or ():
         with _naming("only", text):
             depth, colon, columns = text.partition(":")
             if not colon or not depth.strip().isdecimal():
                 raise InputError("write a depth and columns, such as 0:age,glucose")
             yield Only(int(depth), tuple(_names(columns)))
-    for name, size in (("max_depth", MaxDepth), ("max_leaves", MaxLeaves)):
-        if given[name] is not None:
-            with _naming(name, given[name]):
-                yield size(given[name])
-    for text in given["column_weight"] or ():
+    for name, most, size in (("max_depth", asked.max_depth, MaxDepth), ("max_leaves", asked.max_leaves, MaxLeaves)):
+        if most is not None:
+            with _naming(name, most):
+                yield size(most)
+    for text in asked.column_weight or ():
         with _naming("column_weight", text):
             column, weight = _assigned(text, "age=3")
             yield Weights({column: number_or_word(weight)})
-    if given.get("sparse"):
-        yield Weights("sparse")
 
 
 def _box(text: str) -> Constraint:
-    from ..knowledge import Box
-    from ..knowledge.intervals import join_sides
-
     sides: dict[str, list[str]] = {}
     for condition in text.split(","):
         match = _CONDITION.fullmatch(condition)
@@ -178,4 +182,4 @@ def _naming(parameter: str, value: object) -> Iterator[None]:
     try:
         yield
     except InputError as error:
-        raise InputError(f"--{parameter.replace('_', '-')} {value}: {error}") from None
+        raise InputError(f"{option(parameter)} {value}: {error}") from None

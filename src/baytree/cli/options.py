@@ -1,229 +1,175 @@
-"""Options that several commands have: those about the data and about the prior, and what they make."""
+"""Options that several commands have."""
 
 from __future__ import annotations
 
 import shlex
 from collections.abc import Collection, Mapping
-from enum import StrEnum
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated, Any, Literal
 
 import typer
 
+from ..data.response import Task
 from ..errors import InputError
-from .files import require_file
-from .knowledge import read_options
+from ..mcmc.tempering import Tempering
+from .declaring import DATA, MODEL, SAMPLING, Options, option, words
 
-if TYPE_CHECKING:
-    from ..data.design import AnyDesign, Design
-    from ..priors.edit_tree import EditTree
-    from ..priors.grow_tree import GrowTree
-    from ..slp import Program
-    from .output import Output
-
-DATA, MODEL, SAMPLING = "The data", "The model", "Sampling"
-MODEL_ENDING = ".baytree"
-
-
-class TaskChoice(StrEnum):
-    """What kind of response it is."""
-
-    AUTO = "auto"
-    CLASSIFICATION = "classification"
-    REGRESSION = "regression"
-
-
-class RuleChoice(StrEnum):
-    """How the prior chooses a question."""
-
-    VARIABLE = "variable"
-    UNIFORM = "uniform"
-
-
-class SemanticsChoice(StrEnum):
-    """What it means that a program's choice leads nowhere."""
-
-    BACKTRACK = "backtrack"
-    REJECT = "reject"
-
-
-TableArgument = Annotated[Path, typer.Argument(metavar="FILE", help="A .csv, .csv.gz, .tsv, .tsv.gz or .parquet file.")]
-TargetOption = Annotated[str, typer.Option(metavar="COL", help="The column to predict.")]
-TaskOption = Annotated[
-    TaskChoice, typer.Option(help="auto: numbers with more than two values are regressed.", rich_help_panel=DATA)
-]
-WeightOption = Annotated[
-    str | None, typer.Option(metavar="COL", help="How many rows each row counts as.", rich_help_panel=DATA)
-]
-OffsetOption = Annotated[
-    str | None, typer.Option(metavar="COL", help="Of bart: added to the sum of trees.", rich_help_panel=DATA)
-]
-CategoricalOption = Annotated[
-    list[str] | None,
-    typer.Option(metavar="COL", help="Numbers that are labels. May be repeated.", rich_help_panel=DATA),
-]
-DropOption = Annotated[
-    list[str] | None, typer.Option(metavar="COL", help="Leave out. May be repeated.", rich_help_panel=DATA)
-]
-MaxCutsOption = Annotated[
-    str, typer.Option(metavar="N|all", help="The most cut points of a numeric column.", rich_help_panel=DATA)
-]
-
-PriorOption = Annotated[
-    str | None,
-    typer.Option(
-        metavar="FILE.slp", help="A logic program as the prior, yours or a shipped one.", rich_help_panel=MODEL
-    ),
-]
-SemanticsOption = Annotated[
-    SemanticsChoice, typer.Option(help="Of --prior: what a choice that fails means.", rich_help_panel=MODEL)
-]
-EditOption = Annotated[
-    Path | None,
-    typer.Option(
-        metavar="TREE",
-        help="As the prior, edit a given tree: a .baytree model, whose best tree is taken, a JSON file or text.",
-        rich_help_panel=MODEL,
-    ),
-]
-EditsOption = Annotated[float, typer.Option(help="Of --edit: the mean number of edits.", rich_help_panel=MODEL)]
-AlphaOption = Annotated[float, typer.Option(help="Probability that the root splits.", rich_help_panel=MODEL)]
-BetaOption = Annotated[
-    float, typer.Option(help="How fast that falls with depth: alpha / (1 + depth)^beta.", rich_help_panel=MODEL)
-]
-MinLeafOption = Annotated[int, typer.Option(help="The fewest rows of a leaf.", rich_help_panel=MODEL)]
-RuleOption = Annotated[
-    RuleChoice,
-    typer.Option(help="Choose a column and then its question, or among all questions.", rich_help_panel=MODEL),
-]
-SeedOption = Annotated[
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
+Seed = Annotated[
     int | None,
     typer.Option(help="The same seed gives the same draws.", show_default="random", rich_help_panel=SAMPLING),
 ]
-JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
+ModelFile = Annotated[
+    Path, typer.Argument(metavar="MODEL", help="A file that [bold]baytree fit[/bold] wrote.", show_default=False)
+]
 
 
-def tree_prior(context: typer.Context, output: Output, beta: float = 1.0) -> GrowTree | EditTree | Program:
-    """The prior over trees that the options of a command describe, which it must have under these names.
+@dataclass(kw_only=True)
+class TableOptions(Options):
+    """A table, and what is to be predicted of it."""
 
-    The built-in one has this beta where they say none.
-    """
-    return _prior(context, output, beta) & read_options(context)
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A .csv, .csv.gz, .tsv, .tsv.gz or .parquet file.")]
+    target: Annotated[str, typer.Option(metavar="COL", help="The column to predict.")]
+    task: Annotated[
+        Task,
+        typer.Option(help="auto: numbers with more than two values are regressed.", rich_help_panel=DATA),
+    ] = "auto"
+    weight: Annotated[
+        str | None, typer.Option(metavar="COL", help="How many rows each row counts as.", rich_help_panel=DATA)
+    ] = None
+    categorical: Annotated[
+        list[str] | None,
+        typer.Option(metavar="COL", help="Numbers that are labels. May be repeated.", rich_help_panel=DATA),
+    ] = None
+    drop: Annotated[
+        list[str] | None, typer.Option(metavar="COL", help="Leave out. May be repeated.", rich_help_panel=DATA)
+    ] = None
 
-
-def _prior(context: typer.Context, output: Output, beta: float) -> GrowTree | EditTree | Program:
-    from ..priors.edit_tree import EditTree
-    from ..priors.grow_tree import GrowTree
-    from ..slp import load
-
-    asked = context.params
-    for name, of in (("semantics", "prior"), ("edits", "edit")):
-        if given(context, name) and asked[of] is None:
-            what = {"prior": "a program", "edit": "a given tree"}[of]
-            raise InputError(f"{option(name)} is for {what}; name it by {option(of)}, or leave {option(name)} out")
-    if asked["prior"] is not None and asked["edit"] is not None:
-        raise InputError("--prior and --edit are two priors; choose one of them")
-    if asked["prior"] is not None:
-        # The program says itself what the options of the native prior would.
-        _refuse(context, ("alpha", "beta", "min_leaf", "rule"), f"with --prior, write it into {asked['prior']}")
-        program = load(asked["prior"], SemanticsChoice(asked["semantics"]).value)
-        for problem in program.warnings():
-            output.note(str(problem))
-        return program
-    if asked["edit"] is not None:
-        _refuse(context, ("alpha", "beta", "rule"), "leave it out with --edit")
-        return EditTree(_given_tree(Path(asked["edit"])), asked["edits"], asked["min_leaf"])
-    beta = beta if asked["beta"] is None else asked["beta"]
-    return GrowTree(asked["alpha"], beta, asked["min_leaf"], RuleChoice(asked["rule"]).value)
+    def fit_again(self, changes: Mapping[str, Any], without: Collection[str] = ()) -> str:
+        """The `fit` that is asked for the same, some options changed or left out."""
+        left_out = {"file", *changes, *without}
+        asked = {name: getattr(self, name) for name in self.written if name not in left_out} | dict(changes)
+        options = (word for name, value in asked.items() for word in words(name, value))
+        return shlex.join(["baytree", "fit", str(self.file), *options])
 
 
-def _refuse(context: typer.Context, names: tuple[str, ...], remedy: str) -> None:
-    for name in names:
-        if given(context, name):
-            raise InputError(f"{option(name)} is for the built-in prior; {remedy}")
+def _names_of_families() -> list[str]:
+    from .families import FAMILIES
+
+    return list(FAMILIES)
 
 
-def _given_tree(path: Path) -> object:
-    from ..posterior.registry import load
+@dataclass(kw_only=True)
+class FitOptions(TableOptions):
+    """What every family asks for a fit."""
 
-    return load(path) if path.suffix == MODEL_ENDING else path
-
-
-def max_cuts_of(text: str) -> int | None:
-    """What --max-cuts says."""
-    if text == "all":
-        return None
-    try:
-        return int(text)
-    except ValueError:
-        raise InputError(f"--max-cuts {text}: choose a whole number, or 'all'") from None
-
-
-def read_design(context: typer.Context) -> Design:
-    """The table that the options of a command describe, which it must have under these names."""
-    from ..data.design import read
-
-    asked = context.params
-    require_file(Path(asked["file"]))
-    design = read(
-        asked["file"],
-        asked["target"],
-        task=TaskChoice(asked["task"]).value,
-        weight=asked["weight"],
-        offset=asked.get("offset"),
-        categorical=asked["categorical"] or (),
-        drop=asked["drop"] or (),
-        max_cuts=max_cuts_of(asked["max_cuts"]),
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="MODEL", help="The model file to write.", show_default="FILE's name with .baytree"),
+    ] = None
+    model: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FAMILY",
+            help="The family of models. Each has further options; see below.",
+            autocompletion=_names_of_families,
+            rich_help_panel=MODEL,
+        ),
+    ] = None
+    chains: Annotated[int, typer.Option(help="Chains, to be compared.", rich_help_panel=SAMPLING)] = 4
+    draws: Annotated[int, typer.Option(help="Draws to keep of each chain.", rich_help_panel=SAMPLING)] = 1000
+    warmup: Annotated[int, typer.Option(help="Iterations to throw away first (burn-in).", rich_help_panel=SAMPLING)] = (
+        1000
     )
-    if asked["prior"] is not None:
-        # The other priors check what they know themselves; a program would find less, and say it as a fact's error.
-        read_options(context).check(design.schema)
-    return design
+    thin: Annotated[int, typer.Option(help="Iterations between draws.", rich_help_panel=SAMPLING)] = 1
+    until_converged: Annotated[
+        bool,
+        typer.Option(
+            "--until-converged",
+            help="Go on, twice as long each time, until the chains agree.",
+            rich_help_panel=SAMPLING,
+        ),
+    ] = False
+    time_limit: Annotated[
+        float,
+        typer.Option(
+            metavar="SECONDS", help="Of --until-converged: when to stop in any case.", rich_help_panel=SAMPLING
+        ),
+    ] = 600.0
+    seed: Seed = None
+    threads: Annotated[
+        int | None,
+        typer.Option(min=1, help="Processors to use.", show_default="one a chain", rich_help_panel=SAMPLING),
+    ] = None
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Finish a run that was interrupted or killed.", rich_help_panel=SAMPLING)
+    ] = False
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.")] = False
+    as_json: AsJson = False
+
+    def tempering(self) -> dict[str, Any]:
+        """How the chains are tempered, as `sample` takes it."""
+        return {}
 
 
-def say_read(context: typer.Context, design: AnyDesign, output: Output) -> None:
-    """Tell what was read, and what is known about it."""
-    from rich.text import Text
+@dataclass(kw_only=True)
+class TemperedFitOptions(FitOptions):
+    """What families ask for a fit whose chains can be tempered."""
 
-    from . import drawing
+    temperatures: Annotated[
+        int,
+        typer.Option(help="Temperatures of each chain; 12, say, when chains do not agree.", rich_help_panel=SAMPLING),
+    ] = 1
+    ladder: Annotated[
+        Literal["adaptive", "mrbayes"],
+        typer.Option(help="adaptive: down to the prior, tuned in the warm-up.", rich_help_panel=SAMPLING),
+    ] = "adaptive"
 
-    file = Path(context.params["file"])
-    rows, columns, missing, *others = design.describe().splitlines()
-    output.say(Text.assemble("Read ", (file.name, "bold"), f": {rows}, {columns}; {missing}"))
-    output.say(*(Text(line[0].upper() + line[1:]) for line in others), *drawing.known_lines(read_options(context)))
+    def tempering(self) -> dict[str, Any]:
+        """How the chains are tempered, as `sample` takes it."""
+        Tempering(self.temperatures, self.ladder)  # refuses what cannot be
+        return {"temperatures": self.temperatures, "ladder": self.ladder}
 
 
-def require_count(name: str, number: int) -> None:
-    """Refuse fewer than one of something."""
-    if number < 1:
-        raise InputError(f"{option(name)} {number}: choose a whole number, 1 or more")
+@dataclass(kw_only=True)
+class ShowOptions(Options):
+    """What every family asks to be shown."""
+
+    model: ModelFile
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object, with the trees in full.")] = False
 
 
-def require_seed(seed: int | None) -> None:
-    """Refuse a seed that the core does not take."""
+@dataclass(kw_only=True)
+class PredictOptions(Options):
+    """What every family asks for predictions."""
+
+    model: ModelFile
+    new: Annotated[
+        Path,
+        typer.Argument(metavar="NEW", help="A table with the columns of the training table.", show_default=False),
+    ]
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="A .csv, .tsv or .parquet file to write.", show_default="CSV to the terminal"
+        ),
+    ] = None
+    kind: Annotated[
+        str,
+        typer.Option(
+            help="auto: means, and of numbers also intervals; or one of mean, interval, draws, predictive, "
+            "predictive_interval, and what a family has besides: vote, sigma, sd."
+        ),
+    ] = "auto"
+    prob: Annotated[float, typer.Option(help="Probability of the intervals.")] = 0.9
+    as_json: AsJson = False
+
+
+def require_numbers(asked: Options, seed: int | None, **least: int) -> None:
+    """Refuse counts that are less than their least, and a seed that the core does not take."""
+    for name, number in least.items():
+        if getattr(asked, name) < number:
+            raise InputError(f"{option(name)} {getattr(asked, name)}: choose a whole number, {number} or more")
     if seed is not None and not 0 <= seed < 2**64:
         raise InputError(f"--seed {seed}: choose a whole number from 0 to 2**64 - 1")
-
-
-def fit_again(context: typer.Context, changes: Mapping[str, int] | None = None, without: Collection[str] = ()) -> str:
-    """The `fit` that has the options of the running command, some of them changed or left out."""
-    changes = changes or {}
-    words = ["baytree", "fit", str(context.params["file"])]
-    for name, value in context.params.items():
-        if given(context, name) and name not in ("file", *without, *changes):
-            for item in value if isinstance(value, (list, tuple)) else [value]:
-                words += [option(name)] if item is True else [option(name), str(item)]
-    for name, number in changes.items():
-        words += [option(name), str(number)]
-    return shlex.join(words)
-
-
-def given(context: typer.Context, name: str) -> bool:
-    """Whether a person wrote this option, rather than leaving it at its default."""
-    source = context.get_parameter_source(name)
-    return source is not None and source.name == "COMMANDLINE"
-
-
-def option(name: str) -> str:
-    """How a parameter is written on the command line."""
-    return f"--{name.removeprefix('as_').replace('_', '-')}"

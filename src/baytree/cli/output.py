@@ -41,16 +41,17 @@ class Output:
         Whether `result` writes one JSON object, and words are left out.
     quiet : bool
         Whether words and notes are left out.
+
+    Attributes
+    ----------
+    chatty : bool
+        Whether a person wants to read along.
     """
 
     def __init__(self, *, json: bool = False, quiet: bool = False) -> None:
-        self.json, self.quiet = json, quiet
+        self.json = json
+        self.chatty = not (json or quiet)
         self._notes: list[str] = []
-
-    @property
-    def chatty(self) -> bool:
-        """Whether a person wants to read along."""
-        return not (self.json or self.quiet)
 
     def say(self, *parts: RenderableType) -> None:
         """Print for people, each part on lines of its own."""

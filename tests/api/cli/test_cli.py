@@ -11,26 +11,16 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import polars as pl
 import pytest
-from typer.testing import CliRunner
 
 import baytree as bt
-from baytree.cli import app
+from api.cli.commands import BAYTREE, failure, invoke
 from baytree.storage import open_model, partial_path
 
 QUICK = ["--chains", "2", "--draws", "60", "--warmup", "40", "--seed", "7"]
-BAYTREE = [sys.executable, "-m", "baytree"]
-
-
-@pytest.fixture(autouse=True)
-def _in_folder(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(folder)
-    for name in ("NO_COLOR", "FORCE_COLOR"):
-        monkeypatch.delenv(name, raising=False)
 
 
 @pytest.fixture(scope="module")
@@ -46,22 +36,6 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     invoke("fit", folder / "friedman.csv", "--target", "y", *QUICK, "--out", folder / "friedman.baytree",
            "--categorical", "kind")  # fmt: skip
     return folder
-
-
-def invoke(*arguments: Any, code: int = 0) -> Any:
-    """Run a command in this process; it must end with this exit code."""
-    result = CliRunner().invoke(app, [str(argument) for argument in arguments])
-    assert result.exit_code == code, result.output
-    return result
-
-
-def failure(*arguments: Any, code: int) -> str:
-    """The message of a command that must fail."""
-    result = invoke(*arguments, code=code)
-    assert result.stdout == ""
-    assert result.stderr.startswith("baytree: ")
-    assert "Traceback" not in result.stderr
-    return result.stderr
 
 
 # ---- help and version -----------------------------------------------------------------------------------------------
@@ -137,16 +111,6 @@ def test_fit_writes_into_the_current_folder_by_default(
     assert [path.name for path in tmp_path.iterdir()] == ["cancer.baytree"]
 
 
-def test_fit_json_is_one_object_and_nothing_else() -> None:
-    result = invoke("fit", "cancer.csv", "--target", "class", *QUICK, "--json", "--out", "json.baytree")
-    record = json.loads(result.stdout)
-    assert result.stderr == ""
-    assert record["model_file"] == "json.baytree"
-    assert record["file"] == "cancer.csv"
-    assert record["draws"] == 60
-    assert record["verdict"]
-
-
 def test_fit_quiet_says_nothing() -> None:
     result = invoke("fit", "cancer.csv", "--target", "class", *QUICK, "--quiet", "--out", "quiet.baytree")
     assert result.output == ""
@@ -171,16 +135,6 @@ def test_predict_classes() -> None:
     assert found.columns == ["prediction", "P(benign)", "P(malignant)"]
     assert np.array_equal(found.drop("prediction").to_numpy(), expected)
     assert found["prediction"].to_list() == np.array(["benign", "malignant"])[expected.argmax(axis=1)].tolist()
-
-
-def test_predict_numbers() -> None:
-    found = pl.read_csv(invoke("predict", "friedman.baytree", "friedman.csv", "--prob", "0.8").stdout.encode())
-    posterior = bt.load("friedman.baytree")
-    interval = posterior.predict("friedman.csv", kind="interval", prob=0.8)
-    new = np.quantile(posterior.predict("friedman.csv", kind="predictive"), [0.1, 0.9], axis=(0, 1))
-    assert np.array_equal(found["mean"], posterior.predict("friedman.csv"))
-    assert np.array_equal(found.select("lower", "upper").to_numpy(), interval)
-    np.testing.assert_allclose(found.select("predictive_lower", "predictive_upper").to_numpy(), new.T, rtol=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -222,20 +176,14 @@ def test_show_draws_the_best_tree_and_the_verdict(name: str) -> None:
 
 
 def test_show_lists_as_many_trees_as_asked() -> None:
-    listed = json.loads(invoke("show", "cancer.baytree", "--json", "--trees", "2").stdout)["trees"]
-    expected = bt.load("cancer.baytree").top_trees(2)
+    record = json.loads(invoke("show", "cancer.baytree", "--json", "--trees", "2").stdout)
+    posterior = bt.load("cancer.baytree")
+    assert record["best_tree"] == posterior.best_tree().to_dict()
+    listed, expected = record["trees"], posterior.top_trees(2)
     assert [tree["probability"] for tree in listed] == [top.probability for top in expected]
     assert [tree["per_chain"] for tree in listed] == [top.per_chain.tolist() for top in expected]
     assert [tree["tree"] for tree in listed] == [top.tree.to_dict() for top in expected]
     assert "most probable" not in invoke("show", "cancer.baytree", "--trees", "0").stdout
-
-
-def test_show_json_has_the_summary_and_the_best_tree() -> None:
-    record = json.loads(invoke("show", "cancer.baytree", "--json").stdout)
-    posterior = bt.load("cancer.baytree")
-    assert record["best_tree"] == posterior.best_tree().to_dict()
-    assert record["inclusion"] == posterior.summary().inclusion
-    assert len(record["trees"]) == 3
 
 
 def test_show_says_whether_the_chains_agree_without_the_data() -> None:
@@ -487,20 +435,6 @@ LONG = ["fit", "cancer.csv", "--target", "class", "--chains", "2", "--seed", "5"
 OFTEN = "import baytree.sampling.run as s; s.CHECKPOINT_SECONDS = 0.3; from baytree.cli import main; main()"
 
 
-# The same program, killed in the draws behind a checkpoint and before the next.
-KILLED = """
-import os, signal, baytree.sampling.run as s
-s.CHECKPOINT_SECONDS = 0
-def update(self, warmed, drawn, *rest, calls=[]):
-    calls += [drawn] if drawn else []
-    if len(calls) == 3:
-        os.kill(os.getpid(), signal.SIGKILL)
-s.Progress.update = update
-from baytree.cli import main
-main()
-"""
-
-
 def start(*arguments: str) -> subprocess.Popen[str]:
     command = [sys.executable, "-c", OFTEN, *arguments]
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
@@ -522,41 +456,11 @@ def wait_for(phase: str, out: str, process: subprocess.Popen[str], beyond: int =
     raise AssertionError("no checkpoint")
 
 
-def test_a_killed_run_is_resumed_to_the_same_posterior() -> None:
-    settings = ["--draws", "2000", "--warmup", "100"]
-    done = subprocess.run([sys.executable, "-c", KILLED, *LONG, *settings, "--out", "killed.baytree"])
-    assert done.returncode == -signal.SIGKILL
-    assert not Path("killed.baytree").exists()
-    with open_model(partial_path("killed.baytree")) as reader:
-        assert 0 < reader.states()[0]["drawn"] < 2000
-
-    message = failure(*LONG, *settings, "--out", "killed.baytree", "--resume", "--alpha", "0.5", "--quiet", code=2)
-    assert "begun with --alpha 0.95" in message
-    message = failure(*LONG, "--proposal", "uc", "--out", "killed.baytree", "--resume", "--quiet", code=2)
-    assert "begun with --proposal birth_death=" in message
-    message = failure("fit", "friedman.csv", "--target", "y", "--out", "killed.baytree", "--resume", "-q", code=2)
-    assert "not the data" in message
-    assert partial_path("killed.baytree").exists()
-
-    invoke("fit", "cancer.csv", "--target", "class", "--resume", "--out", "killed.baytree")
-    invoke(*LONG, *settings, "--out", "whole.baytree", "--quiet")
-    resumed, whole = bt.load("killed.baytree"), bt.load("whole.baytree")
-    assert np.array_equal(resumed.log_likelihood, whole.log_likelihood)
-    assert np.array_equal(resumed.tree_index, whole.tree_index)
-    assert resumed.states == whole.states
-    assert not partial_path("killed.baytree").exists()
-
-    message = failure(*LONG, *settings, "--out", "killed.baytree", "--resume", code=3)
-    assert "killed.baytree is finished" in message
-
-
 def test_an_unfinished_run_is_not_replaced() -> None:
     partial_path("again.baytree").write_bytes(b"unfinished")
     Path("unreadable.csv").write_bytes(b"")
     message = failure("fit", "unreadable.csv", "--target", "class", *QUICK, "--out", "again.baytree", code=3)
-    assert message == (
-        "baytree: again.baytree.partial: an unfinished run is there; finish it with --resume, or remove the file\n"
-    )
+    assert message == ("again.baytree.partial: an unfinished run is there; finish it with --resume, or remove the file")
     assert partial_path("again.baytree").read_bytes() == b"unfinished"
 
 

@@ -4,28 +4,17 @@ from __future__ import annotations
 
 import json
 import shlex
-import signal
-import subprocess
-import sys
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import polars as pl
 import pytest
-from typer.testing import CliRunner
 
 import baytree as bt
-from baytree.cli import app
-from baytree.storage import partial_path
+from api.cli.commands import failure, invoke, offered
 
 FIT = ["fit", "friedman.csv", "--target", "y", "--model", "hme"]
 GROUPS = ["fit", "friedman.csv", "--target", "group", "--model", "hme"]
-
-
-@pytest.fixture(autouse=True)
-def _in_folder(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(folder)
 
 
 @pytest.fixture(scope="module")
@@ -39,21 +28,6 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         words = [fit[0], folder / fit[1], *fit[2:], "--drop", other, "--depth", 1, "--seed", 1, "-q"]
         invoke(*words, "--out", folder / f"{name}.baytree")
     return folder
-
-
-def invoke(*arguments: Any, code: int = 0) -> Any:
-    """Run a command in this process; it must end with this exit code."""
-    result = CliRunner().invoke(app, [str(argument) for argument in arguments])
-    assert result.exit_code == code, result.output
-    return result
-
-
-def failure(*arguments: Any, code: int = 2) -> str:
-    """The message of a command that must fail."""
-    result = invoke(*arguments, code=code)
-    assert result.stdout == ""
-    assert "Traceback" not in result.stderr
-    return result.stderr.removeprefix("baytree: ").rstrip("\n")
 
 
 def test_fit_is_the_python_api() -> None:
@@ -82,7 +56,7 @@ def test_fit_says_what_was_learned() -> None:
     assert "Response 'y' (regression)" in text
     assert "EM, " in text and "leaf 1: y " in text and "leaf 2: y " in text
     assert "✔ EM ended by itself after" in text
-    commands = [shlex.split(line, comments=True)[1:] for line in text.splitlines() if line.startswith("  baytree ")]
+    commands = offered(text)
     assert len(commands) == 2
     for command in commands:
         invoke(*command)
@@ -122,8 +96,6 @@ def test_show() -> None:
     assert posterior.summary().verdict in text and "Do the chains agree?" not in text
     record = json.loads(invoke("show", "numbers.baytree", "--json").stdout)
     assert record["gates"] == posterior.gate_directions().to_dict()
-    for option in (["--trees", "3"], ["--tree", "0,0,0"], ["--models", "2"]):
-        assert "holds a mixture of experts; leave" in failure("show", "numbers.baytree", *option)
 
 
 def test_predict() -> None:
@@ -139,8 +111,6 @@ def test_predict() -> None:
     assert groups.columns == ["prediction", "P(a)", "P(b)", "P(c)"]
     predict = ["predict", "numbers.baytree", "friedman.csv"]
     assert "found one tree, which has no error bars" in failure(*predict, "--kind", "interval")
-    assert "no kind of prediction 'vote'" in failure(*predict, "--kind", "vote")
-    assert "a mixture of experts takes no offset" in failure(*predict, "--offset", "x1")
 
 
 @pytest.mark.parametrize(
@@ -148,9 +118,6 @@ def test_predict() -> None:
     [
         ("--trees 5", "--trees is for sums of trees: a soft tree has one tree; --depth and --branching say"),
         ("--max-depth 2", "all leaves of a soft tree are at --depth; leave --max-depth out"),
-        ("--model-prior 4", "--model-prior is for linear models; choose --model subset"),
-        ("--max-cuts 9", "--max-cuts is for single trees and sums of trees"),
-        ("--moves gibbs", "--moves is for sums of trees and linear models"),
         ("--depth -1", "depth=-1: choose a whole number, 0 or more"),
         ("--depth 20", "1,048,576 leaves; choose at most 4,096"),
         ("--branching 1", "branching=1: choose a whole number, 2 or more"),
@@ -159,7 +126,6 @@ def test_predict() -> None:
         ("--ridge atuo", "ridge='atuo': choose 0 or more, or 'auto'"),
         ("--epochs 0", "epochs=0: choose a whole number, 1 or more"),
         ("--n-init 0", "n_init=0: choose a whole number, 1 or more"),
-        ("--method enumerate", "no method 'enumerate'. Choose from: em, em2, online, gibbs, variational"),
         ("--expert logistic", "expert='logistic' is not for a regression; choose from: auto, linear, constant"),
         ("--draws 10", "--draws: --method em ends with one tree; leave --draws out"),
         ("--temperatures 3", "--temperatures: --method em has no chains; leave --temperatures out"),
@@ -175,19 +141,6 @@ def test_predict() -> None:
 def test_wrong_options(options: str, said: str) -> None:
     assert said in failure(*FIT, "--drop", "group", "-q", "--out", "new.baytree", *shlex.split(options))
     assert not Path("new.baytree").exists()
-
-
-OF_MIXTURES = ["--depth 1", "--branching 2", "--expert auto", "--ridge 1", "--init cart", "--n-init 2", "--epochs 3",
-               "--early-stopping"]  # fmt: skip
-
-
-@pytest.mark.parametrize("option", OF_MIXTURES)
-@pytest.mark.parametrize("family", ["cart", "bart", "subset"])
-def test_options_of_mixtures_with_others(option: str, family: str) -> None:
-    Path("unreadable.csv").write_bytes(b"")
-    name = option.split()[0]
-    message = failure("fit", "unreadable.csv", "--target", "y", "--model", family, *option.split())
-    assert message == f"{name} is for mixtures of experts; choose --model hme, or leave {name} out"
 
 
 GIBBS = [*FIT, "--drop", "group", "--depth", "1", "--method", "gibbs"]
@@ -210,13 +163,6 @@ def test_gibbs() -> None:
     table = pl.read_csv(invoke("predict", "gibbs.baytree", "friedman.csv").stdout.encode())
     assert table.columns == ["mean", "lower", "upper", "predictive_lower", "predictive_upper"]
     assert np.array_equal(table.select("lower", "upper"), found.predict("friedman.csv", "interval"))
-
-
-def test_until_converged() -> None:
-    few = ["--chains", "2", "--warmup", "10", "--draws", "20", "--seed", "2", "--out", "agree.baytree", "-q"]
-    invoke(*GIBBS, *few, "--until-converged", "--time-limit", "2")
-    found = bt.load("agree.baytree")
-    assert found.settings.thin > 1 or found.diagnostics().agree
 
 
 def test_several_responses() -> None:
@@ -242,47 +188,3 @@ def test_independent_draws() -> None:
     assert (posterior.chains, posterior.draws, posterior.has_chains) == (1, 20, False)
     assert "Do the chains agree?" not in invoke("show", "field.baytree").stdout
     assert "lower" in invoke("predict", "field.baytree", "friedman.csv").stdout.splitlines()[0]
-
-
-# The same program, killed in the draws behind a checkpoint and before the next.
-KILLED = """
-import os, signal, baytree.sampling.run as s
-s.CHECKPOINT_SECONDS = 0
-s.BLOCK_SECONDS = 1e-9
-def update(self, warmed, drawn, *rest, calls=[]):
-    calls += [drawn] if drawn else []
-    if len(calls) == 3:
-        os.kill(os.getpid(), signal.SIGKILL)
-s.Progress.update = update
-from baytree.cli import main
-main()
-"""
-
-
-def test_a_killed_run_is_resumed_to_the_same_posterior() -> None:
-    settings = ["--chains", "2", "--warmup", "20", "--draws", "40", "--seed", "5"]
-    out = ["--out", "killed.baytree", "--quiet"]
-    done = subprocess.run([sys.executable, "-c", KILLED, *GIBBS, *settings, *out])
-    assert done.returncode == -signal.SIGKILL
-    resume = [*GIBBS[:4], "--drop", "group", "--resume", *out]
-    for options, said in (
-        ("--model cart", "begun with --model hme"),
-        ("--depth 2", "begun with --depth 1; leave --depth out"),
-        ("--method em", "begun with --method gibbs"),
-        ("--ridge 3", "begun with --ridge 0.1"),
-        ("--expert constant", "begun with --expert linear"),
-        ("--draws 9", "begun with --draws 40"),
-        ("--interaction x1:x2", "give the same table, with the same interactions"),
-    ):
-        assert said in failure(*resume, *options.split())
-    assert partial_path("killed.baytree").exists()
-    invoke(*resume, "--model", "hme", "--depth", "1")
-    invoke(*GIBBS, *settings, "--out", "whole.baytree", "--quiet")
-    resumed, whole = bt.load("killed.baytree"), bt.load("whole.baytree")
-    assert np.array_equal(resumed.gates, whole.gates) and np.array_equal(resumed.coefficients, whole.coefficients)
-    assert resumed.states == whole.states
-
-
-def test_methods_of_mixtures_with_linear_models() -> None:
-    fit = ["fit", "friedman.csv", "--target", "y", "--model", "subset", "-q"]
-    assert "no method 'em'. Choose from: auto, enumerate, sample" in failure(*fit, "--method", "em")

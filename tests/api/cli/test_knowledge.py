@@ -10,6 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 import baytree as bt
+from api.cli.commands import failure, invoke
 from baytree.cli import app
 from baytree.sampling import run as sampling
 
@@ -17,17 +18,12 @@ FIT = ("fit", "kyphosis.csv", "--target", "y", "--chains", "1", "--warmup", "5",
 FIT += ("--out", "known.baytree")
 
 
-@pytest.fixture(autouse=True)
-def _in_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A folder with a table of classes."""
     data = bt.datasets.load("kyphosis")
-    pl.DataFrame(data.X).with_columns(pl.Series("y", data.y)).write_csv("kyphosis.csv")
-
-
-def invoke(*arguments: Any, code: int = 0) -> Any:
-    result = CliRunner().invoke(app, [str(argument) for argument in arguments])
-    assert result.exit_code == code, result.output
-    return result
+    pl.DataFrame(data.X).with_columns(pl.Series("y", data.y)).write_csv(tmp_path / "kyphosis.csv")
+    return tmp_path
 
 
 def known(*options: str) -> bt.Knowledge:
@@ -37,10 +33,9 @@ def known(*options: str) -> bt.Knowledge:
 
 
 def said(*options: str, code: int = 2) -> str:
-    result = invoke(*FIT, *options, "-q", code=code)
-    assert result.stdout == ""
+    message = failure(*FIT, *options, "-q", code=code)
     assert not Path("known.baytree").exists()
-    return result.stderr.removeprefix("baytree: ").rstrip("\n")
+    return message
 
 
 @pytest.mark.parametrize(

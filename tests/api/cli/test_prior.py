@@ -8,12 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import polars as pl
 import pytest
-from typer.testing import CliRunner
 
 import baytree as bt
-from baytree.cli import app
+from api.cli.commands import invoke, write_kyphosis
 from baytree.sampling import run as sampling
 from baytree.storage import partial_path
 
@@ -27,18 +25,12 @@ TREE = """start <= 12.5?
 """
 
 
-@pytest.fixture(autouse=True)
-def _in_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    data = bt.datasets.load("kyphosis")
-    data.X.with_columns(pl.Series("kyphosis", data.y)).write_csv("kyphosis.csv")
-    Path("tree.txt").write_text(TREE)
-
-
-def invoke(*arguments: Any, code: int = 0) -> Any:
-    result = CliRunner().invoke(app, [str(argument) for argument in arguments])
-    assert result.exit_code == code, result.output
-    return result
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A folder with a table of classes and a tree."""
+    write_kyphosis(tmp_path)
+    (tmp_path / "tree.txt").write_text(TREE)
+    return tmp_path
 
 
 # ---- baytree prior ---------------------------------------------------------------------------------------------------

@@ -6,26 +6,20 @@ from typing import Any
 
 import polars as pl
 import pytest
-from typer.testing import CliRunner
 
 import baytree as bt
-from baytree.cli import app
+from api.cli.commands import invoke
 from reference.slp.figures import FIGURE_2
 
 
-@pytest.fixture(autouse=True)
-def _in_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    Path("figure2.slp").write_text(FIGURE_2)
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A folder with a program and two tables."""
+    (tmp_path / "figure2.slp").write_text(FIGURE_2)
     for name in ("kyphosis", "friedman"):
         data = bt.datasets.load(name) if name == "kyphosis" else bt.datasets.friedman(120)
-        pl.DataFrame(data.X).with_columns(pl.Series("y", data.y)).write_csv(f"{name}.csv")
-
-
-def invoke(*arguments: Any, code: int = 0) -> Any:
-    result = CliRunner().invoke(app, [str(argument) for argument in arguments])
-    assert result.exit_code == code, result.output
-    return result
+        pl.DataFrame(data.X).with_columns(pl.Series("y", data.y)).write_csv(tmp_path / f"{name}.csv")
+    return tmp_path
 
 
 def test_sample_prints_models() -> None:

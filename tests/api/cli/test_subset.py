@@ -2,30 +2,20 @@
 
 import json
 import shlex
-import signal
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import polars as pl
 import pytest
-from typer.testing import CliRunner
 
 import baytree as bt
-from baytree.cli import app
+from api.cli.commands import failure, invoke, offered
 from baytree.cli.families.subset import coefficients, model_prior, spelt
-from baytree.storage import partial_path
 
 NUMBERS = ["fit", "friedman.csv", "--target", "y", "--drop", "group", "--model", "subset"]
 MIXED = ["fit", "friedman.csv", "--target", "y", "--model", "subset"]
 SAMPLED = ["--method", "sample", "--chains", "2", "--draws", "50", "--warmup", "20", "--seed", "7"]
-
-
-@pytest.fixture(autouse=True)
-def _in_folder(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(folder)
 
 
 @pytest.fixture(scope="module")
@@ -40,21 +30,6 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     invoke(*fit, "--draws", 50, "--chains", 2, "--out", folder / "all.baytree")
     invoke(*fit, *SAMPLED, "--interaction", "x1:x2", "--temperatures", 3, "--out", folder / "some.baytree")
     return folder
-
-
-def invoke(*arguments: Any, code: int = 0) -> Any:
-    """Run a command in this process; it must end with this exit code."""
-    result = CliRunner().invoke(app, [str(argument) for argument in arguments])
-    assert result.exit_code == code, result.output
-    return result
-
-
-def failure(*arguments: Any, code: int = 2) -> str:
-    """The message of a command that must fail."""
-    result = invoke(*arguments, code=code)
-    assert result.stdout == ""
-    assert "Traceback" not in result.stderr
-    return result.stderr.removeprefix("baytree: ").rstrip("\n")
 
 
 # ---- fit ------------------------------------------------------------------------------------------------------------
@@ -143,16 +118,6 @@ def test_priors_of_coefficients(text: str, prior: Any) -> None:
     assert coefficients(spelt(prior)) == prior
 
 
-@pytest.mark.parametrize("method", ["enumerate", "sample"])
-def test_fit_json(method: str) -> None:
-    asked = [*NUMBERS, *SAMPLED, "--method", method, "--json", "--out", "json.baytree"]
-    record = json.loads(invoke(*asked).stdout)
-    assert (record["model"]["family"], record["model"]["method"]) == ("subset", method)
-    assert record["enumerated"] == (method == "enumerate") == ("exact" in record["inclusion"]["x1"])
-    assert record["median_model"] == list(bt.load("json.baytree").median_model())
-    assert record["verdict"] and record["model_file"] == "json.baytree"
-
-
 def test_models_that_never_come_again_have_no_probability() -> None:
     few = ["--method", "sample", "--chains", 2, "--draws", 2, "--warmup", 0, "--seed", 2, "--interaction", "all"]
     fit = [*NUMBERS, *few, "--model-prior", "independent=0.5", "--coefficients", "g=0.01", "--out", "few.baytree"]
@@ -165,20 +130,11 @@ def test_models_that_never_come_again_have_no_probability() -> None:
 def test_a_longer_run_can_be_pasted() -> None:
     options = ["--always", "x6", "--interaction", "x1:x2", "--no-intercept", "--draws", "10", "--warmup", "0"]
     text = invoke(*NUMBERS, *SAMPLED, *options, "--out", "short.baytree").stdout
-    commands = [shlex.split(line, comments=True)[1:] for line in text.splitlines() if line.startswith("  baytree ")]
+    commands = offered(text)
     assert {"--no-intercept", "--always", "--interaction"} <= set(commands[-1])
     for command in commands:
         invoke(*command)
     assert bt.load("short.baytree").draws > 10
-
-
-def test_until_converged() -> None:
-    limits = ["--until-converged", "--time-limit", "3"]
-    invoke(*NUMBERS, *SAMPLED, *limits, "--out", "agree.baytree", "-q")
-    found = bt.load("agree.baytree")
-    assert found.settings.thin > 1 or found.diagnostics().agree
-    invoke(*NUMBERS, *limits, "--out", "agree.baytree", "-q")
-    assert bt.load("agree.baytree").settings.thin == 1
 
 
 # ---- options that do not belong together ----------------------------------------------------------------------------
@@ -187,16 +143,6 @@ def test_until_converged() -> None:
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ("--trees 5", "--trees is for sums of trees; choose --model bart, or leave --trees out"),
-        ("--sigma 2", "--sigma is for sums of trees: a guess at the variance of a linear model's noise is given by "
-         "--scale; leave --sigma out"),
-        ("--offset x1", "can be taken from the response before; leave --offset out"),
-        ("--proposal uc", "--proposal is for single trees: the moves between linear models are named by --moves"),
-        ("--prior growtree.slp", "named by --model-prior; leave --prior out"),
-        ("--max-depth 2", "--max-depth is for single trees and sums of trees; choose --model cart or --model bart"),
-        ("--max-cuts 9", "--max-cuts is for single trees and sums of trees"),
-        ("--sparse", "--sparse is for sums of trees: --model-prior says how many columns matter"),
-        ("--interact x1,x2", "named by --interaction; leave --interact out"),
         ("--task classification", "linear models are of numbers"),
         ("--model-prior beta-binomia", "no prior over models 'beta-binomia'. Did you mean 'beta-binomial'? Choose "
          "from: beta-binomial, independent, sizes, an expected size"),
@@ -229,24 +175,6 @@ def test_until_converged() -> None:
 def test_wrong_options(options: str, said: str) -> None:
     assert said in failure(*NUMBERS, "-q", "--out", "new.baytree", *shlex.split(options))
     assert not Path("new.baytree").exists()
-
-
-OF_LINEAR = ["--model-prior 4", "--coefficients g", "--always x1", "--interaction all", "--heredity weak",
-             "--no-intercept", "--scale auto", "--method auto"]  # fmt: skip
-# Mixtures of experts have them as well.
-SHARED = ("--interaction", "--scale", "--method")
-
-
-@pytest.mark.parametrize("option", OF_LINEAR)
-@pytest.mark.parametrize("family", ["cart", "bart"])
-def test_options_of_linear_models_with_trees(option: str, family: str) -> None:
-    Path("unreadable.csv").write_bytes(b"")
-    name = option.split()[0]
-    message = failure("fit", "unreadable.csv", "--target", "y", "--model", family, *option.split())
-    users, models = "linear models", "--model subset"
-    if name in SHARED:
-        users, models = f"{users} and mixtures of experts", f"{models} or --model hme"
-    assert message == f"{name} is for {users}; choose {models}, or leave {name} out"
 
 
 def test_classes_are_no_numbers() -> None:
@@ -300,37 +228,10 @@ def test_show_json(name: str) -> None:
 
 def test_what_makes_no_sense_offers_what_does() -> None:
     for option in (["--trees", "3"], ["--tree", "0,0,0"]):
-        assert "all.baytree holds linear models; list them by --models 10" in failure("show", "all.baytree", *option)
-    invoke(*MIXED[:4], "--chains", 1, "--draws", 5, "--warmup", 0, "--out", "tree.baytree", "-q")
-    assert "--models is for linear models" in failure("show", "tree.baytree", "--models", "3")
+        assert "all.baytree holds linear models: list them by --models 10" in failure("show", "all.baytree", *option)
 
 
 # ---- predict --------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("name", ["all", "some"])
-def test_predict(name: str) -> None:
-    text = invoke("predict", f"{name}.baytree", "friedman.csv", "--prob", "0.8").stdout
-    found, posterior = pl.read_csv(text.encode()), bt.load(f"{name}.baytree")
-    assert found.columns == ["mean", "lower", "upper", "predictive_lower", "predictive_upper"]
-    assert np.array_equal(found["mean"], posterior.predict("friedman.csv"))
-    assert np.array_equal(found.select("lower", "upper"), posterior.predict("friedman.csv", "interval", 0.8))
-    new = posterior.predict("friedman.csv", "predictive_interval", 0.8)
-    assert np.array_equal(found.select("predictive_lower", "predictive_upper"), new)
-
-
-def test_predict_draws() -> None:
-    pl.read_csv("friedman.csv").head(3).write_csv("three.csv")
-    found = pl.read_csv(invoke("predict", "some.baytree", "three.csv", "--kind", "draws").stdout.encode())
-    expected = bt.load("some.baytree").predict("three.csv", "draws")
-    assert found.columns == ["row", "chain", "draw", "mean"]
-    assert np.array_equal(found["mean"].to_numpy().reshape(3, 2, 50), np.moveaxis(expected, 2, 0))
-
-
-def test_predictions_that_linear_models_do_not_have() -> None:
-    predict = ["predict", "all.baytree", "friedman.csv"]
-    assert "a linear model takes no offset" in failure(*predict, "--offset", "x1")
-    assert "no kind of prediction 'vote'" in failure(*predict, "--kind", "vote")
 
 
 def test_levels_that_were_never_seen_are_noted() -> None:
@@ -340,49 +241,3 @@ def test_levels_that_were_never_seen_are_noted() -> None:
 
 
 # ---- killed and resumed ---------------------------------------------------------------------------------------------
-
-# The same program, killed in the draws behind a checkpoint and before the next.
-KILLED = """
-import os, signal, baytree.sampling.run as s
-s.CHECKPOINT_SECONDS = 0
-def update(self, warmed, drawn, *rest, calls=[]):
-    calls += [drawn] if drawn else []
-    if len(calls) == 3:
-        os.kill(os.getpid(), signal.SIGKILL)
-s.Progress.update = update
-from baytree.cli import main
-main()
-"""
-
-
-def test_a_killed_run_is_resumed_to_the_same_posterior() -> None:
-    pairs, out = ["--interaction", "all"], ["--out", "killed.baytree", "--quiet"]
-    settings = ["--chains", "2", "--warmup", "20", "--draws", "1000", "--thin", "30", "--seed", "5", "--always", "x6"]
-    done = subprocess.run([sys.executable, "-c", KILLED, *NUMBERS, *pairs, *settings, *out])
-    assert done.returncode == -signal.SIGKILL
-    resume = [*NUMBERS[:6], "--resume", *out]
-    for options, said in (
-        ("--model cart", "begun with --model subset"),
-        ("--model-prior 4", "begun with --model-prior beta-binomial=1,1; leave --model-prior out"),
-        ("--coefficients g=eb", "begun with --coefficients hyper-gn=3"),
-        ("--always x7", "begun with --always x6"),
-        ("--heredity weak", "begun without --heredity; leave"),
-        ("--no-intercept", "begun without --no-intercept"),
-        ("--nu 0", "begun with --nu 3.0"),
-        ("--scale 4", "begun with --scale auto"),
-        ("--method enumerate", "begun with --method sample"),
-        ("--moves gibbs", "begun with --moves gibbs=1,replace=1"),
-        ("--temperatures 3", "begun with --temperatures 1"),
-        ("--trees 3", "--trees is for sums of trees"),
-        ("--interaction x1:x2", "give the same table, with the same interactions"),
-    ):
-        assert said in failure(*resume, *options.split())
-    assert partial_path("killed.baytree").exists()
-
-    same = ["--model", "subset", "--model-prior", "beta-binomial=1,1", "--method", "auto", *settings]
-    invoke(*resume, *pairs, *same)
-    invoke(*NUMBERS, *pairs, *settings, "--out", "whole.baytree", "--quiet")
-    resumed, whole = bt.load("killed.baytree"), bt.load("whole.baytree")
-    assert np.array_equal(resumed.log_likelihood, whole.log_likelihood)
-    assert np.array_equal(resumed.sigma, whole.sigma)
-    assert resumed.states == whole.states

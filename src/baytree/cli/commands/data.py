@@ -7,17 +7,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from rich.table import Table
+from rich.text import Text
 
+from ... import datasets
+from ...datasets import Dataset
 from ...errors import InputError
 from ..files import require_folder
+from ..output import Output
 from ..session import session
+from ..terminal import next_steps, plain_table, section
 
 if TYPE_CHECKING:
     import polars as pl
-    from rich.table import Table
 
-    from ...datasets import Dataset
-    from ..output import Output
 
 FIRST_ROWS = 5
 SHOWN_COLUMNS = 8
@@ -30,8 +33,6 @@ def command(
 ) -> None:
     """List the bundled data sets, look at one, or write it as CSV."""
     with session(json=as_json) as output:
-        from ... import datasets
-
         if name is None:
             if out is not None:
                 raise InputError(
@@ -78,13 +79,9 @@ def _full_record(dataset: Dataset) -> dict[str, Any]:
 
 
 def _list(output: Output) -> None:
-    from rich.table import Table
-    from rich.text import Text
-
-    from ... import datasets
 
     sets = [datasets.load(name) for name in datasets.names()]
-    table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
+    table = plain_table(2)
     for title, side in (("name", "left"), ("rows", "right"), ("columns", "right"), ("response", "left")):
         table.add_column(title, justify="right" if side == "right" else "left", no_wrap=True)
     table.add_column("what it is")
@@ -101,10 +98,6 @@ def _list(output: Output) -> None:
 
 
 def _describe(dataset: Dataset, output: Output) -> None:
-    from rich.table import Table
-    from rich.text import Text
-
-    from .. import drawing
 
     output.say(Text(dataset.title, style="bold"))
     facts = Table.grid(padding=(0, 2, 0, 0))
@@ -114,19 +107,17 @@ def _describe(dataset: Dataset, output: Output) -> None:
     facts.add_row(Text("source and licence", style="dim"), dataset.source)
     if dataset.caution:
         facts.add_row(Text("caution", style="bold yellow"), Text(dataset.caution, style="yellow"))
-    output.say(facts, drawing.heading("The first rows"), drawing.indented(_first_rows(dataset)))
-    output.say(drawing.next_steps(_steps(dataset, None)))
+    output.say(facts, *section("The first rows", _first_rows(dataset)))
+    output.say(next_steps(_steps(dataset, None)))
     output.result(_full_record(dataset))
 
 
 def _first_rows(dataset: Dataset) -> Table:
-    from rich.table import Table
-    from rich.text import Text
 
     shown = dataset.X.columns[:SHOWN_COLUMNS]
     hidden = dataset.X.width - len(shown)
     frame = _table(dataset).head(FIRST_ROWS)
-    table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
+    table = plain_table(2)
     for column in (*shown, *([f"{hidden} more"] if hidden else []), *dataset.outputs):
         table.add_column(Text(column), justify="right", style="bold" if column in dataset.outputs else "")
     for row in frame.iter_rows(named=True):
@@ -136,9 +127,6 @@ def _first_rows(dataset: Dataset) -> Table:
 
 
 def _write(dataset: Dataset, out: Path, output: Output) -> None:
-    from rich.text import Text
-
-    from .. import drawing
 
     if out.suffix != ".csv":
         raise InputError(f"--out {out}: the data are written as CSV; end the name in .csv")
@@ -148,7 +136,7 @@ def _write(dataset: Dataset, out: Path, output: Output) -> None:
     output.say(Text(f"{frame.height:,} rows and {frame.width} columns written to {out}"))
     if dataset.caution:
         output.note(dataset.caution)
-    output.say(drawing.next_steps(_steps(dataset, out)))
+    output.say(next_steps(_steps(dataset, out)))
     output.result(_full_record(dataset) | {"out": str(out)})
 
 

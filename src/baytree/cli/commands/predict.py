@@ -2,133 +2,77 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import typer
 
+from ...data.files import read_file
 from ...errors import InputError
+from ...posterior.registry import load
+from ...text import counted
+from ..declaring import Command, asked_of
+from ..families import FAMILIES, AnyFamily, family_of
 from ..files import require_file, require_folder
+from ..options import PredictOptions
 from ..session import session
 
 if TYPE_CHECKING:
     import polars as pl
-
-    from ...posterior.base import BasePosterior as AnyPosterior
 
 SEPARATORS = {".csv": ",", ".tsv": "\t"}
 # Where a draw comes from.
 PLACES = ("row", "chain", "draw")
 
 
-class KindChoice(StrEnum):
-    """What is predicted: the kinds of a posterior's `predict`, or those of them that most people want."""
+class PredictCommand(Command):
+    """The command, whose family is that of the file."""
 
-    AUTO = "auto"
-    MEAN = "mean"
-    INTERVAL = "interval"
-    DRAWS = "draws"
-    PREDICTIVE = "predictive"
-    PREDICTIVE_INTERVAL = "predictive_interval"
-    VOTE = "vote"
-    SIGMA = "sigma"
-    SD = "sd"
+    options, families = PredictOptions, FAMILIES
 
 
-def command(
-    model: Annotated[Path, typer.Argument(metavar="MODEL", help="A file that [bold]baytree fit[/bold] wrote.")],
-    new: Annotated[Path, typer.Argument(metavar="NEW", help="A table with the columns of the training table.")],
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE", help="A .csv, .tsv or .parquet file to write.", show_default="CSV to the terminal"
-        ),
-    ] = None,
-    kind: Annotated[KindChoice, typer.Option(help="auto: means, and of numbers also intervals.")] = KindChoice.AUTO,
-    prob: Annotated[float, typer.Option(help="Probability of the intervals.")] = 0.9,
-    offset: Annotated[
-        str | None, typer.Option(metavar="COL", help="Of a sum of trees: the column of NEW that is added to it.")
-    ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
-) -> None:
+def command(context: typer.Context) -> None:
     """Predict every row of a table.
 
     Classes: the most probable one and the probability of each. Numbers: their mean, a credible interval of that mean
     (lower, upper), and an interval for a new value (predictive_lower, predictive_upper). With --kind draws or
     predictive there is one line for each row, chain and draw.
     """
-    with session(json=as_json) as output:
-        from ...data.files import read_file
-        from ...posterior.registry import load
-        from ...text import counted
-
-        if not 0 < prob < 1:
-            raise InputError(f"--prob {prob:g}: choose a probability between 0 and 1")
+    first = PredictOptions.of(context)
+    with session(json=first.as_json) as output:
+        out = first.out
+        if not 0 < first.prob < 1:
+            raise InputError(f"--prob {first.prob:g}: choose a probability between 0 and 1")
         if out is not None:
-            _require_place(out, model, new)
-        posterior = load(model)
-        require_file(new)
-        table = read_file(
-            new, text=[column.name for column in posterior.schema.columns if column.kind == "categorical"]
-        )
-        predictions = predict_table(posterior, table, kind.value, prob, offset)
+            _require_place(out, first.model, first.new)
+        posterior = load(first.model)
+        family = family_of(posterior.model, first.model)
+        asked = asked_of(context, family, first.model)
+        require_file(asked.new)
+        labels = [column.name for column in posterior.schema.columns if column.kind == "categorical"]
+        predictions = predict_table(family, posterior, read_file(asked.new, text=labels), asked)
         if out is not None:
             _write(predictions, out)
             output.say(f"{counted(predictions.height, 'prediction')} written to {out}")
             output.result({"rows": predictions.height, "out": str(out)})
-        elif as_json:
+        elif output.json:
             output.result({"rows": predictions.height, "predictions": predictions.to_dicts()})
         else:
             output.write(predictions.write_csv())
 
 
-def predict_table(
-    posterior: AnyPosterior, table: pl.DataFrame, kind: str, prob: float, offset: str | None = None
-) -> pl.DataFrame:
-    """The predictions of every row, with a column for each thing that is predicted.
-
-    Parameters
-    ----------
-    posterior : Posterior, BARTPosterior, SubsetPosterior or HMEPosterior
-        The model.
-    table : polars.DataFrame
-        New rows.
-    kind : str
-        ``"auto"``, or what `predict` of the posterior takes.
-    prob : float
-        The probability of intervals.
-    offset : str, optional
-        The column that is added to a sum of trees.
-
-    Returns
-    -------
-    polars.DataFrame
-    """
+def predict_table(family: AnyFamily, posterior: Any, table: pl.DataFrame, asked: PredictOptions) -> pl.DataFrame:
+    """The predictions of every row, with a column for each thing that is predicted."""
     import polars as pl
 
-    if offset is None and posterior.settings.offset and kind != "sigma":
-        raise InputError(
-            "the model was fitted with an offset, so new rows need theirs: name the column by --offset, 0 in it adds "
-            "nothing"
-        )
-    more = {} if offset is None else {"offset": _offset(posterior, table, offset)}
-    classes = posterior.schema.response.classes
-    # One tree has no error bars.
-    bars = [] if posterior.chains * posterior.draws == 1 else ["interval"]
-    usual = ["mean", *bars, "predictive_interval"] if classes is None else ["mean"]
+    kinds = family.usual(posterior) if asked.kind == "auto" else (asked.kind,)
+    predictions = posterior.predict(table, kinds, asked.prob, **family.further(posterior, table, asked))
+    several, classes = family.several(posterior), posterior.schema.response.classes
     columns: dict[str, Any] = {}
-    for one, found in posterior.predict(table, usual if kind == "auto" else [kind], prob, **more).items():
-        columns |= _of_outputs(one, found) if _has_outputs(posterior) else _columns(one, found, classes)
+    for kind, found in predictions.items():
+        columns |= _of_outputs(kind, found) if several else _columns(kind, found, classes)
     return pl.DataFrame(columns)
-
-
-def _has_outputs(posterior: AnyPosterior) -> bool:
-    """Whether each row has several responses."""
-    from ...hme.posterior import HMEPosterior
-
-    return isinstance(posterior, HMEPosterior) and not posterior.model.calibrated.one_output
 
 
 def _of_outputs(kind: str, found: np.ndarray) -> dict[str, Any]:
@@ -165,23 +109,6 @@ def _columns(kind: str, found: np.ndarray, classes: np.ndarray | None) -> dict[s
 def _values(found: np.ndarray, classes: np.ndarray | None) -> dict[str, np.ndarray]:
     """E(y | x), or the probability of each class, by the name of the column."""
     return {"mean": found} if classes is None else {f"P({label})": found[:, k] for k, label in enumerate(classes)}
-
-
-def _offset(posterior: AnyPosterior, table: pl.DataFrame, name: str) -> np.ndarray:
-    """The numbers of a column, to be added to a sum of trees."""
-    from ...bart.posterior import BARTPosterior
-    from ...cart.posterior import Posterior
-    from ...data.frames import table_of
-    from ...data.response import learn_offset
-    from ...hme.posterior import HMEPosterior
-    from ...subset.posterior import SubsetPosterior
-
-    if not isinstance(posterior, BARTPosterior):
-        kinds = {Posterior: "single tree", SubsetPosterior: "linear model", HMEPosterior: "mixture of experts"}
-        what = kinds[type(posterior)]
-        raise InputError(f"--offset {name}: a {what} takes no offset; leave it out")
-    source = table_of(table)
-    return learn_offset(name, source.raw(source.position(name)), source.rows)
 
 
 def _require_place(out: Path, *sources: Path) -> None:

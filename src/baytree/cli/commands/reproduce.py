@@ -8,16 +8,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from rich.table import Table as RichTable
+from rich.text import Text
 
 from ...studies import STUDIES
 from ..files import require_folder
+from ..output import Output
 from ..session import session
+from ..terminal import indented, plain_table
 
 if TYPE_CHECKING:
-    from rich.table import Table as RichTable
-
     from ...studies import Outcome, Table
-    from ..output import Output
 
 app = typer.Typer(help="Run published experiments again.", no_args_is_help=True, rich_markup_mode="rich")
 
@@ -72,15 +73,12 @@ def _write(outcome: Outcome, file: Path) -> Path:
 
 
 def _draw(outcome: Outcome, written: list[Path], output: Output) -> None:
-    from rich.text import Text
-
-    from .. import drawing
 
     output.say(Text(outcome.setup), "")
     for table in outcome.tables:
         if table.title:
             output.say(Text(table.title, style="bold"))
-        output.say(drawing.indented(_table(table)), "")
+        output.say(indented(_table(table)), "")
     mark = ("✔ ", "bold green") if outcome.agrees else ("! ", "bold yellow")
     output.say(Text.assemble(mark, " ".join(outcome.findings)))
     for file in written:
@@ -88,10 +86,8 @@ def _draw(outcome: Outcome, written: list[Path], output: Output) -> None:
 
 
 def _table(table: Table) -> RichTable:
-    from rich.table import Table as RichTable
-    from rich.text import Text
 
-    drawn = RichTable(box=None, pad_edge=False, header_style="dim", padding=(0, 3, 0, 0))
+    drawn = plain_table()
     for place, title in enumerate(table.columns):
         drawn.add_column(title, justify="right" if place else "left", no_wrap=place > 0)
     for row in table.rows:

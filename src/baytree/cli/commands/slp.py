@@ -4,20 +4,21 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
+from rich.text import Text
 
-from ...errors import InputError
+from ...data.design import Design, read
+from ...errors import FileError, InputError
+from ...slp import SHIPPED, Problem, find, load, read_text, term_text
+from ...slp import check as find_problems
+from ...slp.kernels import Semantics
+from ...slp.terms import to_json
+from ...validation import unknown_choice
 from ..files import require_folder
-from ..options import JsonOption, SemanticsChoice
+from ..options import AsJson
 from ..session import WRONG_INPUT, session
-
-if TYPE_CHECKING:
-    from rich.text import Text
-
-    from ...data.design import Design
-    from ...slp import Problem
 
 app = typer.Typer(help="Stochastic logic programs.", no_args_is_help=True, rich_markup_mode="rich")
 
@@ -29,16 +30,13 @@ def check(
         str,
         typer.Option(metavar="NAME/ARITY", help="What will be called.", show_default="what no other predicate calls"),
     ] = "",
-    as_json: JsonOption = False,
+    as_json: AsJson = False,
 ) -> None:
     """Read a program and say what is wrong with it, or is probably not meant.
 
     Warnings alone leave the exit code at 0; an error makes it 2.
     """
     with session(json=as_json) as output:
-        from ...slp import check as find_problems
-        from ...slp import find, read_text
-
         problems = find_problems(read_text(find(file)), file=file, goal=goal)
         errors = sum(problem.severity == "error" for problem in problems)
         output.say(*map(_drawn, problems), _verdict(file, errors, len(problems) - errors))
@@ -50,7 +48,7 @@ def check(
 FileArgument = Annotated[str, typer.Argument(metavar="FILE", help="A program, yours or a shipped one.")]
 GoalArgument = Annotated[str, typer.Argument(metavar="GOAL", help="What to prove, such as 'cart(T)'.")]
 SemanticsOption = Annotated[
-    SemanticsChoice, typer.Option(help="What a choice that fails means: take it back, or draw all anew.")
+    Semantics, typer.Option(help="What a choice that fails means: take it back, or draw all anew.")
 ]
 SeedOption = Annotated[int, typer.Option(help="The same seed gives the same draws.")]
 TableOption = Annotated[
@@ -67,19 +65,16 @@ def sample(
     goal: GoalArgument,
     n: Annotated[int, typer.Option("-n", help="How many.")] = 10,
     seed: SeedOption = 0,
-    semantics: SemanticsOption = SemanticsChoice.BACKTRACK,
+    semantics: SemanticsOption = "backtrack",
     data: TableOption = None,
     target: TargetOption = None,
-    as_json: JsonOption = False,
+    as_json: AsJson = False,
 ) -> None:
     """Draw models from a program."""
     with session(json=as_json) as output:
-        from ...slp import load
-        from ...slp.terms import to_json
-
         _require_number("-n", n)
         _require_number("--seed", seed, least=0)
-        models = load(file, semantics.value).sample(goal, n, seed, _design(data, target))
+        models = load(file, semantics).sample(goal, n, seed, _design(data, target))
         output.say(*map(_model_text, models))
         output.result({"goal": goal, "models": [to_json(model) for model in models]})
 
@@ -89,20 +84,18 @@ def proof(
     file: FileArgument,
     goal: GoalArgument,
     seed: SeedOption = 0,
-    semantics: SemanticsOption = SemanticsChoice.BACKTRACK,
+    semantics: SemanticsOption = "backtrack",
     data: TableOption = None,
     target: TargetOption = None,
     out: Annotated[
         Path | None, typer.Option(metavar="FILE", help="A .txt, .svg, .dot or .gv file to draw the proof into.")
     ] = None,
-    as_json: JsonOption = False,
+    as_json: AsJson = False,
 ) -> None:
     """Draw one proof and its choices, as a tree."""
     with session(json=as_json) as output:
-        from ...slp import load
-
         _require_number("--seed", seed, least=0)
-        drawn = load(file, semantics.value).proof(goal, seed, _design(data, target))
+        drawn = load(file, semantics).proof(goal, seed, _design(data, target))
         if out is None:
             output.say(drawn.to_text())
         else:
@@ -119,14 +112,10 @@ def proof(
 def copy(
     name: Annotated[str, typer.Argument(metavar="NAME", help="A shipped program, such as growtree.slp.")],
     to: Annotated[Path, typer.Argument(metavar="FILE", help="Where to write it; must not exist.")],
-    as_json: JsonOption = False,
+    as_json: AsJson = False,
 ) -> None:
     """Copy a shipped program, to change what you know better."""
     with session(json=as_json) as output:
-        from ...errors import FileError
-        from ...slp import SHIPPED, read_text
-        from ...validation import unknown_choice
-
         known = sorted(path.name for path in SHIPPED.glob("*.slp"))
         if name not in known:
             raise unknown_choice("program", name, known)
@@ -142,14 +131,12 @@ def copy(
 def explain(
     file: FileArgument,
     goal: GoalArgument = "cart(T)",
-    semantics: SemanticsOption = SemanticsChoice.BACKTRACK,
-    as_json: JsonOption = False,
+    semantics: SemanticsOption = "backtrack",
+    as_json: AsJson = False,
 ) -> None:
     """Say which proposals are exact for a goal, which one a chain uses, and why."""
     with session(json=as_json) as output:
-        from ...slp import load
-
-        text = load(file, semantics.value).explain(goal)
+        text = load(file, semantics).explain(goal)
         output.say(text)
         output.result({"goal": goal, "explanation": text})
 
@@ -164,22 +151,16 @@ def _design(table: Path | None, target: str | None) -> Design | None:
         return None
     if table is None or target is None:
         raise InputError("--data and --target belong together: the table, and the column to leave out")
-    from ...data.design import read
-
     return read(table, target)
 
 
 def _model_text(model: Any) -> str:
-    from ...slp import term_text
-
     if isinstance(model, dict):
         return ", ".join(f"{name} = {term_text(value)}" for name, value in model.items()) or "yes"
     return term_text(model)
 
 
 def _drawn(problem: Problem) -> Text:
-    from rich.text import Text
-
     text = Text(str(problem))
     text.highlight_words([f"{problem.severity}:"], "bold red" if problem.severity == "error" else "bold yellow")
     return text

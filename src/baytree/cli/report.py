@@ -1,0 +1,69 @@
+"""What is said of every posterior: what was fitted, how it was drawn, and whether the chains agree."""
+
+from __future__ import annotations
+
+from rich.console import RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from ..diagnostics.convergence import Diagnostic, Diagnostics
+from ..knowledge import Knowledge
+from ..posterior.summary import BaseSummary
+from ..text import counted, percent
+from .terminal import indented, plain_table, section
+
+
+def fit_title(summary: BaseSummary) -> Text:
+    """What is predicted, and from what."""
+    size = f": {counted(summary.rows, 'row')}, {counted(summary.columns, 'column')}"
+    return Text.assemble(f"{summary.task.capitalize()} of ", (summary.response, "bold"), size)
+
+
+def chains_line(summary: BaseSummary) -> Text:
+    """How chains drew the posterior."""
+    thin = f", every {_ordinal(summary.thin)} kept" if summary.thin > 1 else ""
+    return Text(
+        f"{counted(summary.chains, 'chain')} × {counted(summary.draws, 'draw')} after a warm-up of "
+        f"{summary.warmup:,}{thin}; seed {summary.seed}"
+    )
+
+
+def known_lines(known: Knowledge) -> list[RenderableType]:
+    """What is known about the trees, a line for each constraint; nothing where nothing is."""
+    if not known.constraints:
+        return []
+    return [Text("Known about the trees:"), indented(Text(known.describe()))]
+
+
+def agreement(summary: BaseSummary) -> list[RenderableType]:
+    """All that tells whether the chains agree, but the verdict."""
+    found = summary.diagnostics
+    parts = [*section("Do the chains agree?", diagnostic_table(found)), *map(Text, found.warnings())]
+    if shares := summary.acceptance:
+        parts.append(Text("Accepted: " + ", ".join(f"{name} {percent(share)}" for name, share in shares.items())))
+    return parts
+
+
+def diagnostic_table(diagnostics: Diagnostics) -> Table:
+    """Mean, spread, R-hat and effective sample sizes of what is monitored."""
+    table = plain_table()
+    table.add_column("")
+    for title in ("mean", "sd", "R-hat", "ESS bulk", "ESS tail"):
+        table.add_column(title, justify="right")
+    judged = [(figures, figures.quantity, figures.rhat_text, figures.agrees) for figures in diagnostics.quantities]
+    for figures, quantity, rhat, agrees in judged:
+        moments = (figures.mean, figures.sd) if isinstance(figures, Diagnostic) else (None, None)
+        mean, sd = ("" if moment is None else f"{moment:,.2f}" for moment in moments)
+        sizes = ("–" if size is None else f"{size:,.0f}" for size in (figures.ess_bulk, figures.ess_tail))
+        table.add_row(quantity, mean, sd, Text(rhat, style="green" if agrees else "yellow"), *sizes)
+    return table
+
+
+def verdict(summary: BaseSummary) -> Text:
+    """Whether the chains agree, with a mark in front."""
+    return Text.assemble(("✔ ", "bold green") if summary.agree else ("! ", "bold yellow"), summary.verdict)
+
+
+def _ordinal(number: int) -> str:
+    ending = "th" if number % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
+    return f"{number:,}{ending}"
