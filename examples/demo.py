@@ -10,8 +10,11 @@ import polars as pl
 from rich.text import Text
 
 import baytree as bt
-from baytree.cli import drawing
+from baytree.cli.families.cart import tree_table
 from baytree.cli.output import Output
+from baytree.cli.report import agreement, chains_line, verdict
+from baytree.cli.terminal import bar_chart, heading, indented, next_steps, section
+from baytree.cli.tree_drawing import draw_tree, leaves, size_line
 
 MODEL = "breast_cancer.baytree"
 
@@ -30,14 +33,11 @@ say = Output().say
 say(
     Text(f"\n{data.title}", style="bold green"),
     Text(f"{train.height} of them to learn from, {test.height} held out"),
-    Text(f"{drawing.draws_line(summary)}; {seconds:.1f} s"),
-    drawing.heading(f"The best tree found ({drawing.leaves(best.n_leaves)})"),
-    drawing.indented(drawing.draw_tree(best)),
-    drawing.heading("It is one of many: how likely a tree asks about a score"),
-    drawing.indented(drawing.bar_chart(summary.inclusion)),
-    drawing.size_line(posterior.n_leaves),
-    drawing.heading("The trees drawn most often, and how little even they weigh"),
-    drawing.indented(drawing.tree_table(posterior.top_trees(3))),
+    Text(f"{chains_line(summary)}; {seconds:.1f} s"),
+    *section(f"The best tree found ({leaves(best.n_leaves)})", draw_tree(best)),
+    *section("It is one of many: how likely a tree asks about a score", bar_chart(summary.inclusion)),
+    size_line(posterior.n_leaves),
+    *section("The trees drawn most often, and how little even they weigh", tree_table(posterior.top_trees(3))),
 )
 
 share = posterior.predict(test)
@@ -51,17 +51,15 @@ unsure = int(np.abs(share[:, 1] - 0.5).argmin())
 low, high = posterior.predict(test[unsure], kind="interval")[0, 1]
 scores = ", ".join(f"{name} {test[unsure, name]}" for name in best.features)
 say(
-    drawing.heading("On the biopsies held out"),
+    heading("On the biopsies held out"),
     Text(f"  The average over all trees is right on {right.sum()} of {len(right)} ({right.mean():.1%})."),
     Text(f"  Of the {sure.sum()} it is more than 95% sure about it has {right[sure].sum()} right."),
-    drawing.heading("And it knows where it does not know"),
+    heading("And it knows where it does not know"),
     Text(f"  The least certain: {scores}, …"),
     Text(f"  {classes[1]} with probability {share[unsure, 1]:.2f}; nine in ten draws say {low:.2f} to {high:.2f}."),
     Text(f"  It was {test[unsure, data.target]}."),
-    drawing.heading("Do the chains agree?"),
-    drawing.indented(drawing.diagnostic_table(summary)),
-    *map(drawing.indented, drawing.warnings(summary)),
-    drawing.indented(drawing.verdict(summary)),
+    *agreement(summary),
+    indented(verdict(summary)),
 )
 if not summary.diagnostics.agree:
     right_alone = f"{alone.min()} to {alone.max()} of {len(right)}"
@@ -71,7 +69,7 @@ if not summary.diagnostics.agree:
         Text(f"  lie {apart.mean():.2f} apart on average, but {apart.max():.2f} on one biopsy."),
     )
 say(
-    drawing.next_steps(
+    next_steps(
         [
             (f".venv/bin/baytree show {MODEL}", "look at the model again"),
             (".venv/bin/baytree data breast_cancer --out breast_cancer.csv", "the data as a file"),

@@ -177,7 +177,8 @@ def test_every_option_is_documented() -> None:
     text = (DOCS / "cli.md").read_text()
     for name, command in every_command(typer.main.get_command(app), "baytree"):
         assert f"## {name}" in text
-        options = [option for parameter in command.params for option in parameter.opts if option.startswith("--")]
+        whole = command.with_options_of(command.families.values()) if hasattr(command, "families") else command
+        options = [option for parameter in whole.params for option in parameter.opts if option.startswith("--")]
         assert [option for option in options if f"`{option}" not in text] == []
 
 
