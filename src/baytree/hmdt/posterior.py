@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..data.design import AnyDesign
 from ..data.matrix import LinearSchema
 from ..diagnostics.convergence import Diagnostics
 from ..diagnostics.predictions import Rows
@@ -24,6 +25,7 @@ from ..posterior.base import BasePosterior, Part, taken, taken_if_there
 from ..posterior.prediction import Kind, kinds_of
 from ..text import counted
 from ..validation import require_whole
+from .design import SequenceDesign
 from .inference import DecisionPath, Decisions, Inference, asked
 from .model import HMDT
 from .prediction import MarkovPrediction
@@ -173,6 +175,11 @@ class HMDTPosterior(BasePosterior):
     def prediction(self) -> MarkovPrediction:
         """What the tree says of rows from the rows before them."""
         return MarkovPrediction(self.model, self.inputs, self.inference, self.settings.seed)
+
+    def given_by(self, design: AnyDesign) -> dict[str, Any]:
+        """What predictions at a design take from it besides its rows: which rows follow each other, and their y."""
+        assert isinstance(design, SequenceDesign)
+        return {"sequences": self.model.sequences(design)}
 
     def predict(self, X: Any, kind: Kind = "mean", prob: float = 0.9, *, y: Any = None, groups: Any = None) -> Any:
         """Predict each row one step ahead, from the rows before it in its sequence.

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from ..errors import InputError
 from ..hme.inputs import Inputs
 from ..hme.mixture_quantiles import quantile
 from ..hme.prediction import new_outputs
@@ -69,24 +70,38 @@ class MarkovPrediction(Prediction):
         """The one draw there is."""
         return self
 
-    def predict(self, rows: np.ndarray, kind: Kind = "mean", prob: float = 0.9) -> Any:
-        """Predict rows of the matrix as one sequence, of which no response was seen."""
-        return self.of_sequences(self._unseen(rows, np.array([0, len(rows)])), kind, prob)
+    def predict(
+        self, rows: np.ndarray, kind: Kind = "mean", prob: float = 0.9, sequences: Sequences | None = None
+    ) -> Any:
+        """Predict sequences; where none are given, the rows as one of which no response was seen."""
+        if sequences is None:
+            sequences = self._unseen(rows, np.array([0, len(rows)]))
+        return self.of_sequences(sequences, kind, prob)
+
+    def log_density(
+        self, rows: np.ndarray, y: np.ndarray, weight: np.ndarray | None, sequences: Sequences | None = None
+    ) -> np.ndarray:
+        """log P(y_t | x_1 … x_t, y_1 … y_{t−1}) of each row in the unit of the response, shape (1, 1, rows).
+
+        It adds up to the log-likelihood of the sequences; rows whose response was not seen add nothing.
+        """
+        if sequences is None:
+            raise InputError("rows alone are no sequences: give the design of the sequences")
+        return np.where(sequences.seen, self._log_densities(y, weight, self._blocks(sequences)), 0.0)
 
     def of_sequences(self, sequences: Sequences, kind: Kind, prob: float) -> Any:
         """What `HMDTPosterior.predict` promises, for sequences of inputs."""
-        mixture = self.inference.one_step(sequences)
-
-        def block(some: slice, kinds: Sequence[str]) -> MarkovBlock:
-            return MarkovBlock(self, mixture.at(some), some.start)
-
-        return self._predicted(sequences.rows, kind, prob, block)
+        return self._predicted(sequences.rows, kind, prob, self._blocks(sequences))
 
     def predictions(self, bins: np.ndarray) -> Iterator[np.ndarray]:
         """The means of rows of the matrix, each a sequence of its own, shape (1, 1, rows, width)."""
         alone = self._unseen(bins, np.arange(len(bins) + 1))
         means = self.of_sequences(alone, "mean", 0.9).reshape(1, 1, len(bins), -1)
         yield means if self.classes is None else means[..., :-1]
+
+    def _blocks(self, sequences: Sequences) -> Callable[[slice, Sequence[str]], MarkovBlock]:
+        mixture = self.inference.one_step(sequences)
+        return lambda some, kinds: MarkovBlock(self, mixture.at(some), some.start)
 
     def _unseen(self, rows: np.ndarray, begin: np.ndarray) -> Sequences:
         """Sequences of rows of the matrix of which no response was seen."""
@@ -133,6 +148,12 @@ class MarkovBlock(Block):
         normals = normals_by_row(self._prediction.seed, self._first, rows, 1 + outputs)
         new = new_outputs(self._mixture, normals)
         return (new if self._prediction.classes else self._of_outputs(self._outputs.original(new)))[None]
+
+    def log_density(self, y: np.ndarray, weight: np.ndarray | float) -> np.ndarray:
+        """log P(y | x) of each row, in the unit of the response, as of one draw."""
+        raw = np.eye(self._prediction.classes)[y] if self._prediction.classes else y.reshape(len(y), -1)
+        found = self._mixture.log_density(self._outputs.standard(raw)) - np.log(self._outputs.scale).sum()
+        return weight * found[None]
 
     def of(self, kind: str, prob: float) -> np.ndarray:
         """A kind of prediction; the interval of a new y is exact."""

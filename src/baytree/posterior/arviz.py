@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ..data.design import AnyDesign
-from ..data.matrix import LinearDesign
+from ..data.design import AnyDesign, Design
 from ..errors import InputError
 
 if TYPE_CHECKING:
@@ -73,7 +72,7 @@ def _of_design(posterior: BasePosterior, design: AnyDesign, predictive: bool) ->
     of_classes: dict[str, Sequence[Any]] = {} if classes is None else {"class": labels.tolist()}
     expected = Variable(posterior.prediction.expected(bins, **given), rows | outputs | of_classes)
     observed = design.y if classes is None else labels[design.y]
-    linear = isinstance(design, LinearDesign)
+    linear = not isinstance(design, Design)
     columns: dict[str, Sequence[Any]] = {"term": design.schema.matrix_names} if linear else {"column": design.names}
     constant = {"matrix" if linear else "bins": Variable(bins, rows | columns)}
     constant |= {

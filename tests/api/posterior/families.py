@@ -18,6 +18,7 @@ X[::9, 0] = np.nan
 Y = 10 + np.nan_to_num(X[:, 0]) + 2 * (X[:, 1] == 1) + GENERATOR.normal(scale=0.3, size=ROWS)
 RESPONSES = {"number": Y, "two": np.where(Y > 10.5, "yes", "no"), "three": np.digitize(Y, [9.9, 11])}
 WEIGHT, OFFSET = np.linspace(0.5, 2, ROWS), np.linspace(-1, 1, ROWS)
+GROUPS = np.repeat([0, 1], (25, ROWS - 25))
 
 
 class Case(NamedTuple):
@@ -39,8 +40,7 @@ def matrix(response: str = "number", **more: Any) -> bt.LinearDesign:
 
 def sequences(response: str = "number") -> bt.SequenceDesign:
     task = "regression" if response == "number" else "classification"
-    groups = np.repeat([0, 1], (25, ROWS - 25))
-    return bt.make_sequence_design(X, RESPONSES[response], groups=groups, task=task, categorical_features=[1])
+    return bt.make_sequence_design(X, RESPONSES[response], groups=GROUPS, task=task, categorical_features=[1])
 
 
 def two_outputs() -> bt.LinearDesign:
@@ -96,4 +96,7 @@ def rows_of(name: str) -> np.ndarray:
 
 def options_of(name: str) -> dict[str, Any]:
     """What its predictions need besides."""
-    return {"offset": OFFSET} if case(name).design.offset is not None else {}
+    design = case(name).design
+    if isinstance(design, bt.SequenceDesign):
+        return {"y": RESPONSES["three" if design.classes is not None else "number"], "groups": GROUPS}
+    return {"offset": OFFSET} if design.offset is not None else {}

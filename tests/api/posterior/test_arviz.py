@@ -17,7 +17,8 @@ from baytree.bart.prediction import largest_probabilities, log_largest
 from baytree.cart.prediction import TreeBlock
 
 # One tree, or draws from one mean field, are too few for ArviZ.
-DRAWN = [name for name in CASES if "one tree" not in name and "counts" not in name and name != "hme two classes"]
+FEW = ("hme one tree", "hme counts", "hme two classes", "hmdt")
+DRAWN = [name for name in CASES if not name.startswith(FEW)]
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -54,7 +55,7 @@ def test_groups(name: str) -> None:
         assert expected.coords["class"].to_numpy().tolist() == labels
         np.testing.assert_array_equal(new, np.array(labels)[kinds["predictive"]])
         np.testing.assert_array_equal(observed, np.array(labels)[design.y])
-    table = tree.constant_data["matrix" if isinstance(design, bt.LinearDesign) else "bins"]
+    table = tree.constant_data["bins" if isinstance(design, bt.Design) else "matrix"]
     np.testing.assert_array_equal(table, posterior.schema.encode(rows))
     for other in ("weight", "offset"):
         given = getattr(design, other)
@@ -182,14 +183,14 @@ def test_likelihoods_of_rows(name: str) -> None:
 
 
 # Those that condition on all parameters, so that the likelihood is the product over the rows.
-PRODUCTS = [name for name in CASES if name.startswith(("bart", "hme"))]
+PRODUCTS = [name for name in CASES if name.startswith(("bart", "hme", "hmdt")) and name != "hmdt mean field"]
 
 
 @pytest.mark.parametrize("name", PRODUCTS)
 def test_rows_add_up_to_the_joint_likelihood(name: str) -> None:
     posterior, design = case(name)
     found = posterior.pointwise_log_likelihood(design).sum(axis=-1)
-    if name.startswith("hme"):  # its joint likelihood is of outputs in standard units
+    if name.startswith("hm"):  # its joint likelihood is of outputs in standard units
         found = found + weights_of(design).sum() * np.log(posterior.outputs.scale).sum()
     # The chains of sums of trees keep residuals in single precision.
     np.testing.assert_allclose(found, posterior.log_likelihood, rtol=1e-5, atol=1e-3)
