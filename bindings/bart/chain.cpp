@@ -46,15 +46,19 @@ void bind_sum_chain(nb::module_& module) {
           "__init__", [](MoveShare* self, Move move, double number) { new (self) MoveShare{move, number}; },
           nb::arg("move"), nb::arg("number"));
 
+  nb::class_<LeafPrior>(module, "SumLeafPrior")
+      .def(
+          "__init__", [](LeafPrior* self, double sd, bool learns_sd) { new (self) LeafPrior{sd, learns_sd}; },
+          nb::arg("sd"), nb::arg("learns_sd"));
+
   nb::class_<Model>(module, "SumModel")
       .def(
           "__init__",
-          [](Model* self, GrowTree prior, std::size_t trees, double bandwidth, double leaf_sd, bool learns_leaf_sd,
+          [](Model* self, GrowTree prior, std::size_t trees, double bandwidth, LeafPrior leaf,
              std::vector<MoveShare> moves, double nu, double lambda, std::size_t variance_trees, double power,
              std::uint32_t grow_sweeps, bool sparse, double unit) {
             new (self) Model{{std::move(prior), trees, bandwidth},
-                             leaf_sd,
-                             learns_leaf_sd,
+                             leaf,
                              std::move(moves),
                              {nu, lambda},
                              variance_trees,
@@ -63,9 +67,9 @@ void bind_sum_chain(nb::module_& module) {
                              sparse,
                              unit};
           },
-          nb::arg("prior"), nb::arg("trees"), nb::arg("bandwidth"), nb::arg("leaf_sd"), nb::arg("learns_leaf_sd"),
-          nb::arg("moves"), nb::arg("nu"), nb::arg("scale"), nb::arg("variance_trees"), nb::arg("power"),
-          nb::arg("grow_sweeps"), nb::arg("sparse"), nb::arg("unit"));
+          nb::arg("prior"), nb::arg("trees"), nb::arg("bandwidth"), nb::arg("leaf"), nb::arg("moves"), nb::arg("nu"),
+          nb::arg("scale"), nb::arg("variance_trees"), nb::arg("power"), nb::arg("grow_sweeps"), nb::arg("sparse"),
+          nb::arg("unit"));
 
   nb::class_<Response>(module, "SumResponse")
       .def_static(

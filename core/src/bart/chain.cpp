@@ -17,8 +17,7 @@ double grid_for(double largest) { return std::exp2(std::ceil(std::log2(largest))
 
 /// Residuals may exceed the response by what the trees may add.
 double reach(double largest_response, const Model& model) {
-  return 4.0 * largest_response + 8.0 * (model.learns_leaf_sd ? LeafSpread::most_scales : 1.0) * model.leaf_sd *
-                                      std::sqrt(static_cast<double>(model.prior.trees));
+  return 4.0 * largest_response + 8.0 * model.leaf.largest_sd() * std::sqrt(static_cast<double>(model.prior.trees));
 }
 
 /// The trees of a variance have the prior of those of the mean; but a sign says how the mean changes.
@@ -53,8 +52,7 @@ Chain::Chain(const Design& design, const Response& response, const Model& model,
   if (program && (soft_ || model.variance_trees > 0 || model.grow_sweeps > 0 || model.sparse))
     throw InputError(
         "soft rules, a variance of trees, a grown start and column weights that are learned need a native prior");
-  if (!(model.leaf_sd > 0.0 && model.leaf_sd < infinity))
-    throw InputError("the standard deviation of leaf values must be positive");
+  model.leaf.check();
   for (const float weight : weight_)
     if (!(weight > 0.0f && weight < infinity)) throw InputError("weights must be positive and finite");
 
@@ -66,15 +64,14 @@ Chain::Chain(const Design& design, const Response& response, const Model& model,
   const double grid = grid_for(reach(largest, model));
   for (std::size_t s = 0; s < sums; ++s) {
     if (program) {
-      auto derived = std::make_unique<ProgramSum>(design, *program, model.prior.trees,
-                                                  Leaf::of_mean(model.leaf_sd, grid), model.moves, stream_);
+      auto derived = std::make_unique<ProgramSum>(design, *program, model.prior.trees, model.leaf.on_grid(grid),
+                                                  model.moves, stream_);
       derived_.push_back(derived.get());
       sums_.push_back(std::move(derived));
     } else if (soft_)
-      sums_.push_back(std::make_unique<SoftBackfit>(design, model.prior, model.leaf_sd, model.moves, grid));
+      sums_.push_back(std::make_unique<SoftBackfit>(design, model.prior, model.leaf.sd, model.moves, grid));
     else
-      sums_.push_back(
-          std::make_unique<Backfit>(design, model.prior, Leaf::of_mean(model.leaf_sd, grid), model.moves, simd));
+      sums_.push_back(std::make_unique<Backfit>(design, model.prior, model.leaf.on_grid(grid), model.moves, simd));
   }
   Backfit* forest = nullptr;
   if (model.variance_trees > 0) {
@@ -98,7 +95,7 @@ Chain::Chain(const Design& design, const Response& response, const Model& model,
     latent_.assign(sums, std::vector<float>(rows));
     classes_ = Latent{response.classes, weight_, response.n_classes, grid, response.centre, response.offset};
   }
-  if (model.learns_leaf_sd) spread_.emplace(model.leaf_sd);
+  if (model.leaf.learns_sd) spread_.emplace(model.leaf.sd);
   if (model.sparse) {
     sparse_.emplace(design.columns.size());
     sparse_->hand_to(

@@ -124,7 +124,7 @@ Model model_of(std::size_t trees, bool sparse, bool monotone, std::uint32_t grow
   Model model{.moves = {{Move::birth_death, 1.0}, {Move::change, 0.5}}, .noise = {3.0, 0.1}, .sparse = sparse};
   model.grow_sweeps = grow_sweeps;
   model.prior = {{.alpha = 0.95, .beta = 0.5, .min_leaf = 2}, trees};
-  model.leaf_sd = 0.2;
+  model.leaf.sd = 0.2;
   if (monotone) model.prior.tree.knowledge.monotone = {1, -1, 0, 0, 0, 0, 0};
   return model;
 }
@@ -226,7 +226,7 @@ TEST_CASE("bad input") {
   model.moves.clear();
   CHECK(throws([&] { make(response, model); }));
   model = model_of(2, false, false, 0);
-  model.leaf_sd = -1.0;
+  model.leaf.sd = -1.0;
   CHECK(throws([&] { make(response, model); }));
   model = soft_model_of(2, false);
   model.variance_trees = 2;

@@ -57,7 +57,7 @@ void test_chain(const Table& table, const Response& response, const std::string&
   const slp::Prepared program = slp::prepare(text, "cart(T)", "program");
   CHECK(program.problems.empty());
   const TreeProgram trees{table.vocabulary, program, semantics, {}, {{.kernel = slp::Kernel::subtree}}};
-  Model model{.leaf_sd = 0.3, .moves = {{Move::subtree, 1.5}}, .noise = {3.0, 0.1}};
+  Model model{.leaf = {.sd = 0.3}, .moves = {{Move::subtree, 1.5}}, .noise = {3.0, 0.1}};
   model.prior.trees = 5;
   Chain one(table.design, response, model, Stream(5, Role::chain, 0), Simd::plain, &trees),
       same(table.design, response, model, Stream(5, Role::chain, 0), Simd::plain, &trees);
@@ -97,11 +97,11 @@ TEST_CASE("bad input") {
     Chain(table.design, {.numbers = table.numbers}, model, Stream(1, Role::chain, 0), Simd::plain, &trees);
   };
   const std::vector<MoveShare> moves{{Move::subtree, 1.0}};
-  make({.leaf_sd = 0.3, .moves = moves});
-  CHECK(throws([&] { make({.leaf_sd = -0.3, .moves = moves}); }));
-  CHECK(throws([&] { make({.leaf_sd = 0.3, .moves = {{Move::change, 1.0}}}); }));
-  CHECK(throws([&] { make({.leaf_sd = 0.3, .moves = moves, .variance_trees = 2}); }));
-  CHECK(throws([&] { make({.leaf_sd = 0.3, .moves = moves, .sparse = true}); }));
+  make({.leaf = {.sd = 0.3}, .moves = moves});
+  CHECK(throws([&] { make({.leaf = {.sd = -0.3}, .moves = moves}); }));
+  CHECK(throws([&] { make({.leaf = {.sd = 0.3}, .moves = {{Move::change, 1.0}}}); }));
+  CHECK(throws([&] { make({.leaf = {.sd = 0.3}, .moves = moves, .variance_trees = 2}); }));
+  CHECK(throws([&] { make({.leaf = {.sd = 0.3}, .moves = moves, .sparse = true}); }));
 }
 
 }  // namespace

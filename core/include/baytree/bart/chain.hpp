@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "baytree/bart/ensemble/leaf.hpp"
 #include "baytree/bart/ensemble/leaf_spread.hpp"
 #include "baytree/bart/ensemble/record.hpp"
 #include "baytree/bart/ensemble/sparse.hpp"
@@ -20,8 +21,7 @@ namespace baytree::bart {
 
 struct Model {
   Prior prior;
-  double leaf_sd = 1.0;  // of leaf values, or the scale of the prior of their standard deviation
-  bool learns_leaf_sd = false;
+  LeafPrior leaf;
   std::vector<MoveShare> moves;
   VariancePrior noise;             // of numbers: of the variance, or of each of the factors that make it up
   std::size_t variance_trees = 0;  // whose leaves are these factors; none where the variance is one number

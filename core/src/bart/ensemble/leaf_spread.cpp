@@ -10,7 +10,7 @@
 namespace baytree::bart {
 
 void LeafSpread::restore(double sd) {
-  if (!(sd >= least_scales * scale_ && sd <= most_scales * scale_))
+  if (!(sd >= least() && sd <= most()))
     throw InputError("chain: the saved spread of leaf values belongs to another model");
   sd_ = sd;
 }
@@ -24,14 +24,13 @@ void LeafSpread::draw(std::span<const std::unique_ptr<TreeSum>> sums, Stream& st
         leaves += 1.0;
       }
   // On the scale of log sd, whose own derivative takes one factor of the leaves' densities away.
-  const double least = std::log(least_scales * scale_), most = std::log(most_scales * scale_);
+  const double log_least = std::log(least()), log_most = std::log(most());
   const auto log_density = [&](double log_sd) {
-    if (!(log_sd >= least && log_sd <= most)) return -infinity;
+    if (!(log_sd >= log_least && log_sd <= log_most)) return -infinity;
     const double sd = std::exp(log_sd), scales = sd / scale_;
     return (1.0 - leaves) * log_sd - 0.5 * squares / (sd * sd) - std::log1p(scales * scales);
   };
-  sd_ = std::clamp(std::exp(slice_step(std::log(sd_), 0.5, log_density, stream)), least_scales * scale_,
-                   most_scales * scale_);
+  sd_ = std::clamp(std::exp(slice_step(std::log(sd_), 0.5, log_density, stream)), least(), most());
   hand_to(sums);
 }
 

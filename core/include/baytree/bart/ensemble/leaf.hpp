@@ -3,13 +3,14 @@
 #include <algorithm>
 #include <cmath>
 
+#include "baytree/base/error.hpp"
 #include "baytree/base/numeric.hpp"
 #include "baytree/base/rng.hpp"
 
 namespace baytree::bart {
 
-// To add leaf values of another kind: a way to make a `Leaf` (as `of_mean`), and what it does in each member below. The
-// chain decides which a sum has.
+// To add leaf values of another kind: a way to make a `Leaf` (as `of_mean`), what it does in each member below, and in
+// `LeafPrior` what says so; then its argument in bindings/bart.
 
 /// Sufficient statistics of a leaf, over its rows as they are without its tree. Of squares the weight is the number of
 /// rows.
@@ -98,6 +99,21 @@ class Leaf {
 
   double variance_, grid_;
   VariancePrior factor_;
+};
+
+/// What a model says of the leaf values of a mean.
+struct LeafPrior {
+  // A standard deviation that is learned stays within so many times its scale.
+  static constexpr double least_scales = 1.0 / 1024, most_scales = 8.0;
+
+  double sd = 1.0;  // or the scale of the prior of their standard deviation
+  bool learns_sd = false;
+
+  void check() const {
+    if (!(sd > 0.0 && sd < infinity)) throw InputError("the standard deviation of leaf values must be positive");
+  }
+  double largest_sd() const { return learns_sd ? most_scales * sd : sd; }
+  Leaf on_grid(double grid) const { return Leaf::of_mean(sd, grid); }
 };
 
 }  // namespace baytree::bart
