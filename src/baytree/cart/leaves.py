@@ -12,6 +12,7 @@ from .. import _core
 from ..data.design import Design
 from ..data.response import Response
 from ..errors import InputError
+from ..posterior.prediction import log_normal, log_share
 from ..validation import is_number, require_positive
 from .calibration import variance_prior
 
@@ -65,6 +66,10 @@ class Leaf(ABC):
     @abstractmethod
     def new_response(self, parameters: np.ndarray, generator: np.random.Generator) -> np.ndarray:
         """A new y of parameters along the last axis; of classes, positions in the classes."""
+
+    @abstractmethod
+    def log_density(self, y: np.ndarray, parameters: np.ndarray) -> np.ndarray:
+        """log P(y | parameters) of each draw and row, the parameters of shape (draws, rows, parameters)."""
 
     @abstractmethod
     def to_dict(self) -> dict[str, Any]:
@@ -139,6 +144,10 @@ class Categorical(Leaf):
         """A class drawn by its probability."""
         edges = np.cumsum(parameters, axis=-1)[..., :-1]
         return (generator.random(edges.shape[:-1])[..., None] >= edges).sum(axis=-1)
+
+    def log_density(self, y: np.ndarray, parameters: np.ndarray) -> np.ndarray:
+        """The logarithm of the probability of each row's class."""
+        return log_share(parameters, y)
 
     def to_dict(self) -> dict[str, Any]:
         """The model as JSON-safe values."""
@@ -231,6 +240,10 @@ class Gaussian(Leaf):
         """A normal number."""
         mean, sigma = parameters[..., 0], parameters[..., 1]
         return mean + sigma * generator.standard_normal(mean.shape)
+
+    def log_density(self, y: np.ndarray, parameters: np.ndarray) -> np.ndarray:
+        """The log density of normal numbers."""
+        return log_normal(y, parameters[..., 0], parameters[..., 1])
 
     def _posterior(self, statistics: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """Mean, kappa, nu and nu·scale of each leaf's posterior, from W, s = Σ w (y − mean) and q = Σ w (y − mean)²."""

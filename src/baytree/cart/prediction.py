@@ -20,8 +20,6 @@ from ..posterior.prediction import (
     Kind,
     Prediction,
     blocks_of_numbers,
-    log_normal,
-    log_share,
     row_blocks,
 )
 from ..trees.forest import Forest
@@ -222,10 +220,7 @@ class TreeBlock(Block):
 
     def log_density(self, y: np.ndarray, weight: np.ndarray | float) -> np.ndarray:
         """log P(y | x, tree, leaf parameters) of each draw and row; a row of weight w counts as w equal rows."""
-        parameters = self._parameters
-        if self._prediction.classes is None:
-            return weight * log_normal(y, parameters[..., 0], parameters[..., 1])
-        return weight * log_share(parameters, y)
+        return weight * self._prediction.leaf.log_density(y, self._parameters)
 
     @property
     def mean(self) -> np.ndarray:
