@@ -96,6 +96,8 @@ class AnyDesign(ABC):
         Positive ``float64`` weights of the rows; None when all are 1.
     offset : numpy.ndarray or None
         What is added to the prediction of each row, if anything.
+    seen : numpy.ndarray of shape (rows,), or None
+        Whether the response of each row was seen; None where all were.
     shaped_by : str
         The option of its reader that shapes it besides the table.
     """
@@ -104,6 +106,7 @@ class AnyDesign(ABC):
     y: np.ndarray
     weight: np.ndarray | None
     offset: np.ndarray | None
+    seen: np.ndarray | None
     shaped_by: ClassVar[str]
 
     @property
@@ -171,6 +174,7 @@ class Design(AnyDesign):
     weight: np.ndarray | None = None
     offset: np.ndarray | None = None
 
+    seen = None
     shaped_by = "max_cuts"
 
     def __repr__(self) -> str:

@@ -205,6 +205,7 @@ class LinearDesign(AnyDesign):
 
     # Linear models take none: subtract one from the response.
     offset = None
+    seen = None
     shaped_by = "interactions"
 
     @property

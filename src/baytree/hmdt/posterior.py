@@ -21,11 +21,12 @@ from ..hme.soft_tree import SoftTree
 from ..mcmc.settings import RunSettings
 from ..mcmc.threads import threads_of
 from ..plots.decisions import decisions_over_time
+from ..posterior.arviz import Variable, with_prior
 from ..posterior.base import BasePosterior, Part, taken, taken_if_there
 from ..posterior.prediction import Kind, kinds_of
 from ..text import counted
 from ..validation import require_whole
-from .design import SequenceDesign
+from .design import SequenceDesign, require_sequences
 from .inference import DecisionPath, Decisions, Inference, asked
 from .model import HMDT
 from .prediction import MarkovPrediction
@@ -175,11 +176,6 @@ class HMDTPosterior(BasePosterior):
     def prediction(self) -> MarkovPrediction:
         """What the tree says of rows from the rows before them."""
         return MarkovPrediction(self.model, self.inputs, self.inference, self.settings.seed)
-
-    def given_by(self, design: AnyDesign) -> dict[str, Any]:
-        """What predictions at a design take from it besides its rows: which rows follow each other, and their y."""
-        assert isinstance(design, SequenceDesign)
-        return {"sequences": self.model.sequences(design)}
 
     def predict(self, X: Any, kind: Kind = "mean", prob: float = 0.9, *, y: Any = None, groups: Any = None) -> Any:
         """Predict each row one step ahead, from the rows before it in its sequence.
@@ -350,6 +346,17 @@ class HMDTPosterior(BasePosterior):
     def series(self) -> dict[str, np.ndarray]:
         """The log-likelihood and the log prior."""
         return {"log-likelihood": self.log_likelihood, "log-prior": self.log_prior}
+
+    @property
+    def sample_stats(self) -> dict[str, Variable]:
+        """What else is known of the tree: its prior."""
+        return super().sample_stats | with_prior(self.log_likelihood, self.log_prior)
+
+    def given_by(self, design: AnyDesign) -> dict[str, Any]:
+        """What predictions at a design take from it besides its rows: where sequences begin, and what was seen."""
+        require_sequences(design)
+        assert isinstance(design, SequenceDesign)
+        return {"sequences": self.model.sequences(design)}
 
     # ---- files ----------------------------------------------------------------------------------------------------
 

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import InputError
 from ..hme.inputs import Inputs
 from ..hme.mixture_quantiles import quantile
+from ..hme.outputs import responses_as_numbers
 from ..hme.prediction import new_outputs
 from ..hme.soft_tree import Mixture
 from ..posterior.prediction import Block, Kind, Prediction, normals_by_row, tails
@@ -73,35 +73,36 @@ class MarkovPrediction(Prediction):
     def predict(
         self, rows: np.ndarray, kind: Kind = "mean", prob: float = 0.9, sequences: Sequences | None = None
     ) -> Any:
-        """Predict sequences; where none are given, the rows as one of which no response was seen."""
-        if sequences is None:
-            sequences = self._unseen(rows, np.array([0, len(rows)]))
-        return self.of_sequences(sequences, kind, prob)
+        """Predict rows of the matrix: of sequences, or as one of which no response was seen."""
+        return self.of_sequences(sequences or self._unseen(rows, np.array([0, len(rows)])), kind, prob)
+
+    def of_sequences(self, sequences: Sequences, kind: Kind, prob: float) -> Any:
+        """What `HMDTPosterior.predict` promises, for sequences of inputs."""
+        return self._predicted(sequences.rows, kind, prob, self._blocks(sequences))
 
     def log_density(
         self, rows: np.ndarray, y: np.ndarray, weight: np.ndarray | None, sequences: Sequences | None = None
     ) -> np.ndarray:
         """log P(y_t | x_1 … x_t, y_1 … y_{t−1}) of each row in the unit of the response, shape (1, 1, rows).
 
-        It adds up to the log-likelihood of the sequences; rows whose response was not seen add nothing.
+        The rows that were seen add up to the likelihood of their sequences.
         """
-        if sequences is None:
-            raise InputError("rows alone are no sequences: give the design of the sequences")
-        return np.where(sequences.seen, self._log_densities(y, weight, self._blocks(sequences)), 0.0)
+        sequences = sequences or self._unseen(rows, np.array([0, len(rows)]))
+        return self._log_densities(y, weight, self._blocks(sequences))
 
-    def of_sequences(self, sequences: Sequences, kind: Kind, prob: float) -> Any:
-        """What `HMDTPosterior.predict` promises, for sequences of inputs."""
-        return self._predicted(sequences.rows, kind, prob, self._blocks(sequences))
+    def _blocks(self, sequences: Sequences) -> Callable[[slice, Sequence[str]], MarkovBlock]:
+        mixture = self.inference.one_step(sequences)
+
+        def block(some: slice, kinds: Sequence[str]) -> MarkovBlock:
+            return MarkovBlock(self, mixture.at(some), some.start)
+
+        return block
 
     def predictions(self, bins: np.ndarray) -> Iterator[np.ndarray]:
         """The means of rows of the matrix, each a sequence of its own, shape (1, 1, rows, width)."""
         alone = self._unseen(bins, np.arange(len(bins) + 1))
         means = self.of_sequences(alone, "mean", 0.9).reshape(1, 1, len(bins), -1)
         yield means if self.classes is None else means[..., :-1]
-
-    def _blocks(self, sequences: Sequences) -> Callable[[slice, Sequence[str]], MarkovBlock]:
-        mixture = self.inference.one_step(sequences)
-        return lambda some, kinds: MarkovBlock(self, mixture.at(some), some.start)
 
     def _unseen(self, rows: np.ndarray, begin: np.ndarray) -> Sequences:
         """Sequences of rows of the matrix of which no response was seen."""
@@ -136,6 +137,15 @@ class MarkovBlock(Block):
         """The same, as of one draw."""
         return self.mean[None]
 
+    def log_density(self, y: np.ndarray, weight: np.ndarray | float) -> np.ndarray:
+        """log P(y | x) in the unit of the response, as of one draw."""
+        from scipy.special import logsumexp
+
+        standard = self._outputs.standard(responses_as_numbers(y, self._prediction.classes))
+        density = self._mixture.experts.log_density(self._mixture.X, standard)
+        found: np.ndarray = logsumexp(density, axis=0, b=self._mixture.share) - np.log(self._outputs.scale).sum()
+        return weight * found[None]
+
     @property
     def sd(self) -> np.ndarray:
         """√Var(y | x)."""
@@ -148,12 +158,6 @@ class MarkovBlock(Block):
         normals = normals_by_row(self._prediction.seed, self._first, rows, 1 + outputs)
         new = new_outputs(self._mixture, normals)
         return (new if self._prediction.classes else self._of_outputs(self._outputs.original(new)))[None]
-
-    def log_density(self, y: np.ndarray, weight: np.ndarray | float) -> np.ndarray:
-        """log P(y | x) of each row, in the unit of the response, as of one draw."""
-        raw = np.eye(self._prediction.classes)[y] if self._prediction.classes else y.reshape(len(y), -1)
-        found = self._mixture.log_density(self._outputs.standard(raw)) - np.log(self._outputs.scale).sum()
-        return weight * found[None]
 
     def of(self, kind: str, prob: float) -> np.ndarray:
         """A kind of prediction; the interval of a new y is exact."""

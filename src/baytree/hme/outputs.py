@@ -74,9 +74,12 @@ class Outputs:
 
 def raw_outputs(design: LinearDesign) -> np.ndarray:
     """The responses of a design as numbers, shape (rows, outputs); of classes their indicators."""
-    if design.classes is not None:
-        return np.eye(len(design.classes))[design.y]
-    return design.y.reshape(design.rows, -1)
+    return responses_as_numbers(design.y, None if design.classes is None else len(design.classes))
+
+
+def responses_as_numbers(y: np.ndarray, classes: int | None) -> np.ndarray:
+    """Responses as a design has them, of so many classes by their positions, shape (rows, outputs)."""
+    return y.reshape(len(y), -1) if classes is None else np.eye(classes)[y]
 
 
 def design_of_outputs(

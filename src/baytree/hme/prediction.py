@@ -25,6 +25,7 @@ from .experts import Classes, Gamma, Gaussian, Poisson
 from .inputs import Inputs
 from .mixture_quantiles import quantile
 from .model import HME
+from .outputs import responses_as_numbers
 from .soft_tree import Mixture, SoftTree
 
 
@@ -145,8 +146,8 @@ class SoftBlock(Block):
 
     def __init__(self, prediction: SoftPrediction, inputs: np.ndarray, first: int, kinds: Sequence[str]) -> None:
         self._prediction, self._inputs, self._first = prediction, inputs, first
-        self._wanted = {INTERVALS.get(kind, kind) for kind in kinds}
         self._total = prediction.chains * prediction.draws
+        self._wanted = {kind if self._total == 1 else INTERVALS.get(kind, kind) for kind in kinds}
 
     @cached_property
     def _only(self) -> Mixture:
@@ -182,6 +183,17 @@ class SoftBlock(Block):
         kept = {name: np.stack(each, axis=-1) for name, each in (("draws", draws), ("new", new)) if each}
         return found | {name: np.moveaxis(each, -1, 0) for name, each in kept.items()}
 
+    def _mixtures(self) -> Iterator[Mixture]:
+        """What each tree says; that of the only one is kept."""
+        if self._total == 1:
+            yield self._only
+        else:
+            yield from (tree.at(self._inputs) for tree in self._prediction.trees())
+
+    @cached_property
+    def _only(self) -> Mixture:
+        return self._prediction.tree(0, 0).at(self._inputs)
+
     @property
     def draws(self) -> np.ndarray:
         """E(y | x) of each draw and row, or the class probabilities."""
@@ -196,8 +208,7 @@ class SoftBlock(Block):
     def log_density(self, y: np.ndarray, weight: np.ndarray | float) -> np.ndarray:
         """log P(y | x, tree) of each draw and row, in the unit of the response."""
         outputs = self._prediction.model.outputs
-        raw = np.eye(self._prediction.classes)[y] if self._prediction.classes else y.reshape(len(y), -1)
-        standard = outputs.standard(raw)
+        standard = outputs.standard(responses_as_numbers(y, self._prediction.classes))
         found = [tree.log_likelihood(self._inputs, standard) for tree in self._prediction.trees()]
         return weight * (np.stack(found) - np.log(outputs.scale).sum())
 

@@ -126,13 +126,6 @@ class Mixture:
         """E(y | x), shape (rows, outputs)."""
         return namespace(self.X).sum(self.share[..., None] * self.means, axis=0)
 
-    def log_density(self, Y: Array) -> Array:
-        """log P(y | x), shape (rows,)."""
-        xp = namespace(self.X)
-        with np.errstate(divide="ignore"):
-            log_share = xp.log(self.share)
-        return log_sum_exp(xp.permute_dims(log_share + self.experts.log_density(self.X, Y), (1, 0)))
-
     @property
     def variance(self) -> Array:
         """Var(y | x), shape (rows, outputs)."""

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ..data.design import AnyDesign, Design
+from ..data.design import AnyDesign
+from ..data.matrix import LinearSchema
 from ..errors import InputError
 
 if TYPE_CHECKING:
@@ -64,31 +65,32 @@ def to_datatree(posterior: BasePosterior, design: AnyDesign | None, predictive: 
 
 
 def _of_design(posterior: BasePosterior, design: AnyDesign, predictive: bool) -> dict[str, dict[str, Variable]]:
-    """The training table, what is predicted at its rows, and how likely their responses are."""
+    """What is predicted at the rows whose response was seen, how likely these responses are, and the table."""
     bins, given, classes = posterior.bins_of(design), posterior.given_by(design), design.classes
-    rows: dict[str, Sequence[Any]] = {"row": range(design.rows)}
+    seen = np.arange(design.rows) if design.seen is None else np.flatnonzero(design.seen)
+    rows: dict[str, Sequence[Any]] = {"row": seen.tolist()}
     outputs: dict[str, Sequence[Any]] = {"output": range(design.y.shape[1])} if design.y.ndim > 1 else {}
     labels = np.asarray([] if classes is None else classes).astype(str)
     of_classes: dict[str, Sequence[Any]] = {} if classes is None else {"class": labels.tolist()}
-    expected = Variable(posterior.prediction.expected(bins, **given), rows | outputs | of_classes)
+    expected = posterior.prediction.expected(bins, **given)[:, :, seen]
     observed = design.y if classes is None else labels[design.y]
-    linear = not isinstance(design, Design)
+    linear = isinstance(design.schema, LinearSchema)
     columns: dict[str, Sequence[Any]] = {"term": design.schema.matrix_names} if linear else {"column": design.names}
-    constant = {"matrix" if linear else "bins": Variable(bins, rows | columns)}
+    constant = {"matrix" if linear else "bins": Variable(bins[seen], rows | columns)}
     constant |= {
-        name: Variable(values, rows)
+        name: Variable(values[seen], rows)
         for name, values in (("weight", design.weight), ("offset", design.offset))
         if values is not None
     }
     groups = {
-        "posterior": {"mu" if classes is None else "probability": expected},
+        "posterior": {"mu" if classes is None else "probability": Variable(expected, rows | outputs | of_classes)},
         # ArviZ leaves out the outputs here: a row has one likelihood, that of all its outputs.
-        "log_likelihood": {"y": Variable(posterior.pointwise_log_likelihood(design), rows)},
-        "observed_data": {"y": Variable(observed, rows | outputs)},
+        "log_likelihood": {"y": Variable(posterior.pointwise_log_likelihood(design)[:, :, seen], rows)},
+        "observed_data": {"y": Variable(observed[seen], rows | outputs)},
         "constant_data": constant,
     }
     if predictive:
-        new = posterior.prediction.predict(bins, "predictive", **given)
+        new = posterior.prediction.predict(bins, "predictive", **given)[:, :, seen]
         groups["posterior_predictive"] = {"y": Variable(new if classes is None else labels[new], rows | outputs)}
     return groups
 

@@ -256,9 +256,12 @@ class BasePosterior(ABC):
         Parameters
         ----------
         design : Design or LinearDesign
-            Rows with their responses and weights: the training data, or others that were read by the same schema.
+            Rows with their responses and weights: the training data, or others that were read by the same schema. A
+            row whose response was not seen has 0.
         """
-        return self.prediction.log_density(self.bins_of(design), design.y, design.weight, **self.given_by(design))
+        bins, given = self.bins_of(design), self.given_by(design)
+        found = self.prediction.log_density(bins, design.y, design.weight, **given)
+        return found if design.seen is None else np.where(design.seen, found, 0.0)
 
     def to_datatree(self, design: AnyDesign | None = None, *, predictive: bool = False) -> DataTree:
         """The draws as ArviZ takes them, with dimensions chain and draw.
@@ -269,11 +272,12 @@ class BasePosterior(ABC):
 
         Parameters
         ----------
-        design : Design or LinearDesign, optional
-            The training data. With it, ``posterior`` also holds E(y | x) at every row, ``mu``, or of classes
-            ``probability``; ``log_likelihood`` the log-likelihood of each row, see `pointwise_log_likelihood`, for
-            ``arviz_stats.loo`` and ``compare``; ``observed_data`` the response, and ``constant_data`` the columns, as
-            bins or as a matrix, with weights and offsets. That takes memory for chains × draws × rows numbers.
+        design : Design, LinearDesign or SequenceDesign, optional
+            The training data, of which the rows count whose response was seen. With it, ``posterior`` also holds
+            E(y | x) at every row, ``mu``, or of classes ``probability``; ``log_likelihood`` the log-likelihood of each
+            row, see `pointwise_log_likelihood`, for ``arviz_stats.loo`` and ``compare``; ``observed_data`` the
+            response, and ``constant_data`` the columns, as bins or as a matrix, with weights and offsets. That takes
+            memory for chains × draws × rows numbers.
         predictive : bool
             Whether to draw new responses at the rows of the design as well, as the group ``posterior_predictive``.
 

@@ -18,7 +18,6 @@ X[::9, 0] = np.nan
 Y = 10 + np.nan_to_num(X[:, 0]) + 2 * (X[:, 1] == 1) + GENERATOR.normal(scale=0.3, size=ROWS)
 RESPONSES = {"number": Y, "two": np.where(Y > 10.5, "yes", "no"), "three": np.digitize(Y, [9.9, 11])}
 WEIGHT, OFFSET = np.linspace(0.5, 2, ROWS), np.linspace(-1, 1, ROWS)
-GROUPS = np.repeat([0, 1], (25, ROWS - 25))
 
 
 class Case(NamedTuple):
@@ -38,9 +37,24 @@ def matrix(response: str = "number", **more: Any) -> bt.LinearDesign:
     return bt.make_linear_design(X, RESPONSES[response], task=task, categorical_features=[1], **more)
 
 
-def sequences(response: str = "number") -> bt.SequenceDesign:
-    task = "regression" if response == "number" else "classification"
-    return bt.make_sequence_design(X, RESPONSES[response], groups=GROUPS, task=task, categorical_features=[1])
+def responses(name: str) -> np.ndarray:
+    """Those of sequences, of which some were not seen."""
+    y: np.ndarray = Y.copy()
+    if name == "hmdt classes":
+        y = RESPONSES["three"].astype(object)
+    if name == "hmdt two outputs":
+        y = np.column_stack([Y, -3 * Y])
+    y[4::10] = None if y.dtype == object else np.nan
+    return y
+
+
+GROUPS = np.arange(ROWS) // 25
+
+
+def sequences(name: str) -> bt.SequenceDesign:
+    """Three sequences."""
+    task = "classification" if "classes" in name else "regression"
+    return bt.make_sequence_design(X, responses(name), groups=GROUPS, task=task, categorical_features=[1])
 
 
 def two_outputs() -> bt.LinearDesign:
@@ -75,9 +89,10 @@ CASES: dict[str, Callable[[], tuple[Any, Any, dict[str, Any]]]] = {
     "hme two classes": lambda: (bt.HME(depth=1, method="variational"), matrix("two"), {}),
     "hme one tree": lambda: (bt.HME(depth=1), matrix(sample_weight=WEIGHT), {}),
     "hme counts": lambda: (bt.HME(depth=1, expert="poisson"), bt.make_linear_design(X, np.round(Y)), {}),
-    "hmdt": lambda: (bt.HMDT(depth=2, epochs=5), sequences(), {}),
-    "hmdt mean field": lambda: (bt.HMDT(depth=1, method="mean_field", epochs=5), sequences(), {}),
-    "hmdt classes": lambda: (bt.HMDT(depth=1, epochs=5), sequences("three"), {}),
+    "hmdt": lambda: (bt.HMDT(depth=2, n_init=1, epochs=5), sequences("hmdt"), {}),
+    "hmdt mean field": lambda: (bt.HMDT(depth=1, method="mean_field", epochs=5), sequences("hmdt"), {}),
+    "hmdt classes": lambda: (bt.HMDT(depth=1, n_init=1, epochs=10), sequences("hmdt classes"), {}),
+    "hmdt two outputs": lambda: (bt.HMDT(depth=1, n_init=1, epochs=10), sequences("hmdt two outputs"), {}),
     "hme two outputs": lambda: (bt.HME(depth=1, method="gibbs"), two_outputs(), {}),
 }
 
@@ -96,7 +111,12 @@ def rows_of(name: str) -> np.ndarray:
 
 def options_of(name: str) -> dict[str, Any]:
     """What its predictions need besides."""
-    design = case(name).design
-    if isinstance(design, bt.SequenceDesign):
-        return {"y": RESPONSES["three" if design.classes is not None else "number"], "groups": GROUPS}
-    return {"offset": OFFSET} if design.offset is not None else {}
+    if name.startswith("hmdt"):
+        return {"y": responses(name), "groups": GROUPS}
+    return {"offset": OFFSET} if case(name).design.offset is not None else {}
+
+
+def seen_rows(name: str) -> np.ndarray:
+    """The rows whose response was seen."""
+    seen = case(name).design.seen
+    return np.arange(ROWS) if seen is None else np.flatnonzero(seen)

@@ -74,7 +74,7 @@ def test_kinds_together_encode_and_walk_once(name: str, counted: dict[str, int])
     predicted(name, kinds_of(name))
     # The variance is a forest of its own, and each soft tree is walked by itself; linear models walk nowhere.
     forests = {"bart variance": 2, "subset": 0, "subset enumerated": 0}
-    walks = posterior.chains * posterior.draws if name.startswith("hme") else forests.get(name, 1)
+    walks = posterior.chains * posterior.draws if name.startswith("hme ") or name == "hme" else forests.get(name, 1)
     assert counted == {"encode": 1, "walk": walks}
 
 
@@ -118,6 +118,9 @@ def test_a_kind_asks_a_block_for_no_more_than_it_needs() -> None:
 
         @property
         def predictive(self) -> np.ndarray:
+            raise AssertionError("no kind wants it")
+
+        def log_density(self, y: np.ndarray, weight: Any) -> np.ndarray:
             raise AssertionError("no kind wants it")
 
     block = Three()
