@@ -12,7 +12,7 @@ from rich.text import Text
 import baytree as bt
 from baytree.cli.families.cart import tree_table
 from baytree.cli.output import Output
-from baytree.cli.report import agreement, chains_line, verdict
+from baytree.cli.report import agreement, verdict
 from baytree.cli.terminal import bar_chart, heading, indented, next_steps, section
 from baytree.cli.tree_drawing import draw_tree, leaves, size_line
 
@@ -33,7 +33,7 @@ say = Output().say
 say(
     Text(f"\n{data.title}", style="bold green"),
     Text(f"{train.height} of them to learn from, {test.height} held out"),
-    Text(f"{chains_line(summary)}; {seconds:.1f} s"),
+    Text(f"{summary.how}; {seconds:.1f} s"),
     *section(f"The best tree found ({leaves(best.n_leaves)})", draw_tree(best)),
     *section("It is one of many: how likely a tree asks about a score", bar_chart(summary.inclusion)),
     size_line(posterior.n_leaves),

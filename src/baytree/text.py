@@ -15,6 +15,12 @@ def listed(words: Sequence[str]) -> str:
     return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
 
 
+def ordinal(number: int) -> str:
+    """A place in a row: ``1st``, ``2nd``, ``11th``."""
+    ending = "th" if number % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
+    return f"{number:,}{ending}"
+
+
 def percent(share: float) -> str:
     """A share as a person writes it: what is possible is never rounded to 0%, nor what is uncertain to 100%."""
     if share in (0, 1):

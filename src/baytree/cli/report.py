@@ -8,24 +8,26 @@ from rich.text import Text
 
 from ..diagnostics.convergence import Diagnostic, Diagnostics
 from ..knowledge import Knowledge
+from ..posterior.base import BasePosterior
 from ..posterior.summary import BaseSummary
 from ..text import counted, percent
 from .terminal import indented, plain_table, section
 
 
-def fit_title(summary: BaseSummary) -> Text:
-    """What is predicted, and from what."""
+def opening(posterior: BasePosterior, summary: BaseSummary) -> list[RenderableType]:
+    """What was fitted, how it was drawn, and what was assumed and known."""
     size = f": {counted(summary.rows, 'row')}, {counted(summary.columns, 'column')}"
-    return Text.assemble(f"{summary.task.capitalize()} of ", (summary.response, "bold"), size)
+    return [
+        Text.assemble(f"{summary.task.capitalize()} of ", (summary.response, "bold"), size),
+        *drawn_lines(summary),
+        Text(posterior.model.describe(posterior.schema)),
+        *known_lines(summary.known),
+    ]
 
 
-def chains_line(summary: BaseSummary) -> Text:
-    """How chains drew the posterior."""
-    thin = f", every {_ordinal(summary.thin)} kept" if summary.thin > 1 else ""
-    return Text(
-        f"{counted(summary.chains, 'chain')} × {counted(summary.draws, 'draw')} after a warm-up of "
-        f"{summary.warmup:,}{thin}; seed {summary.seed}"
-    )
+def drawn_lines(summary: BaseSummary) -> list[Text]:
+    """How the draws came about, and how tempering went."""
+    return [Text(summary.how), *([] if summary.tempered is None else [Text(str(summary.tempered))])]
 
 
 def known_lines(known: Knowledge) -> list[RenderableType]:
@@ -35,10 +37,15 @@ def known_lines(known: Knowledge) -> list[RenderableType]:
     return [Text("Known about the trees:"), indented(Text(known.describe()))]
 
 
+def closing(posterior: BasePosterior, summary: BaseSummary) -> list[RenderableType]:
+    """Whether the chains agree, with all that tells."""
+    return [*(agreement(summary) if posterior.has_chains else [Text("")]), verdict(summary)]
+
+
 def agreement(summary: BaseSummary) -> list[RenderableType]:
     """All that tells whether the chains agree, but the verdict."""
-    found = summary.diagnostics
-    parts = [*section("Do the chains agree?", diagnostic_table(found)), *map(Text, found.warnings())]
+    warnings = summary.diagnostics.warnings()
+    parts = [*section("Do the chains agree?", diagnostic_table(summary.diagnostics)), *map(Text, warnings)]
     if shares := summary.acceptance:
         parts.append(Text("Accepted: " + ", ".join(f"{name} {percent(share)}" for name, share in shares.items())))
     return parts
@@ -46,11 +53,11 @@ def agreement(summary: BaseSummary) -> list[RenderableType]:
 
 def diagnostic_table(diagnostics: Diagnostics) -> Table:
     """Mean, spread, R-hat and effective sample sizes of what is monitored."""
+    judged = [(figures, figures.quantity, figures.rhat_text, figures.agrees) for figures in diagnostics.quantities]
     table = plain_table()
     table.add_column("")
     for title in ("mean", "sd", "R-hat", "ESS bulk", "ESS tail"):
         table.add_column(title, justify="right")
-    judged = [(figures, figures.quantity, figures.rhat_text, figures.agrees) for figures in diagnostics.quantities]
     for figures, quantity, rhat, agrees in judged:
         moments = (figures.mean, figures.sd) if isinstance(figures, Diagnostic) else (None, None)
         mean, sd = ("" if moment is None else f"{moment:,.2f}" for moment in moments)
@@ -62,8 +69,3 @@ def diagnostic_table(diagnostics: Diagnostics) -> Table:
 def verdict(summary: BaseSummary) -> Text:
     """Whether the chains agree, with a mark in front."""
     return Text.assemble(("✔ ", "bold green") if summary.agree else ("! ", "bold yellow"), summary.verdict)
-
-
-def _ordinal(number: int) -> str:
-    ending = "th" if number % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
-    return f"{number:,}{ending}"

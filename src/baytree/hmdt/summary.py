@@ -80,13 +80,15 @@ class HMDTSummary(BaseSummary):
             f"{counted(self.columns, 'column')}, {leaves} with {self.model['expert']} experts"
         )
 
+    @property
+    def how(self) -> str:
+        """How it was found, in words."""
+        return f"{self.method}, {counted(self.epochs, 'epoch')}; seed {self.seed}"
+
     def drawn(self) -> list[str]:
         """How it was found, in lines."""
         bound = "at least " if self.model["method"] == "mean_field" else ""
-        return [
-            f"{self.method}, {counted(self.epochs, 'epoch')} (seed {self.seed})",
-            f"log-likelihood {bound}{self.log_likelihood:,.2f}",
-        ]
+        return [self.how, f"log-likelihood {bound}{self.log_likelihood:,.2f}"]
 
     def compared(self) -> list[list[str]]:
         """How chains compare: there are none."""

@@ -87,11 +87,14 @@ class HMESummary(BaseSummary):
         leaves = counted(self.model["branching"] ** self.model["depth"], "leaf", "leaves")
         return f"{super().size}, {leaves} with {self.model['expert']} experts"
 
-    def drawn(self) -> list[str]:
-        """How it was found, in lines."""
+    @property
+    def how(self) -> str:
+        """How it was found, in words."""
         if self.has_chains:
-            return super().drawn()
-        return [f"{self.method}, {counted(self.epochs, 'epoch')} (seed {self.seed})"]
+            return super().how
+        total = self.chains * self.draws
+        drawn = f"; {counted(total, 'independent draw')}" if total > 1 else ""
+        return f"{self.method}, {counted(self.epochs, 'epoch')}{drawn}; seed {self.seed}"
 
     def compared(self) -> list[list[str]]:
         """How the chains compare, in paragraphs of lines."""

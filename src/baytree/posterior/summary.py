@@ -11,7 +11,7 @@ import numpy as np
 from ..diagnostics.advice import Remedy, advice, verdict
 from ..diagnostics.convergence import Diagnostics
 from ..knowledge import Knowledge
-from ..text import counted
+from ..text import counted, ordinal
 
 if TYPE_CHECKING:
     from .base import BasePosterior
@@ -174,11 +174,17 @@ class BaseSummary(ABC):
         """What was fitted to what, in lines."""
         return [f"{self.what} of {self.response!r}: {self.size}"]
 
+    @property
+    def how(self) -> str:
+        """How it was drawn, in words."""
+        drawn = f"{counted(self.chains, 'chain')} × {counted(self.draws, 'draw')} after a warm-up of {self.warmup:,}"
+        thin = f", every {ordinal(self.thin)} kept" if self.thin > 1 else ""
+        return f"{drawn}{thin}; seed {self.seed}"
+
     def drawn(self) -> list[str]:
         """How it was drawn, in lines."""
         return [
-            f"{counted(self.chains, 'chain')} × {counted(self.draws, 'draw')} "
-            f"(warmup {self.warmup:,}, thin {self.thin}, seed {self.seed})",
+            self.how,
             *([] if self.tempered is None else [str(self.tempered)]),
             *(f"known: {constraint}" for constraint in self.known.constraints),
         ]

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ..posterior.summary import BaseSummary
+from ..text import counted
 from .ranking import Coefficients, Inclusion, RankedModels
 
 if TYPE_CHECKING:
@@ -53,9 +54,12 @@ class SubsetSummary(BaseSummary):
         """What was fitted, in words."""
         return "linear model"
 
-    def drawn(self) -> list[str]:
-        """How it was drawn, in lines."""
-        return [] if self.enumerated else super().drawn()
+    @property
+    def how(self) -> str:
+        """How it was drawn, in words."""
+        if not self.enumerated:
+            return super().how
+        return f"{counted(self.chains * self.draws, 'independent draw')}; seed {self.seed}"
 
     def compared(self) -> list[list[str]]:
         """How the chains compare, in paragraphs of lines."""

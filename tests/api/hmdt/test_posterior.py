@@ -236,7 +236,7 @@ def test_the_summary(posterior: bt.HMDTPosterior) -> None:
         "hidden Markov decision tree of 'y': 120 rows in 2 sequences (4 without a response), 2 columns, 2 leaves with "
         "linear experts"
     )
-    assert lines[1] == f"EM by forward–backward, {posterior.epochs} epochs (seed 5)"
+    assert lines[1] == f"EM by forward–backward, {posterior.epochs} epochs; seed 5"
     assert lines[2] == f"log-likelihood {posterior.log_likelihood_in_units:,.2f}"
     assert lines[4:6] == [
         "Nodes: how many rows the decision for each branch lasts, where inputs are average",

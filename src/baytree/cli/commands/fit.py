@@ -21,7 +21,7 @@ from ..files import require_file, require_no_unfinished, require_place
 from ..options import FitOptions, PredictOptions, require_numbers
 from ..output import Output
 from ..reading import say_read
-from ..report import verdict
+from ..report import drawn_lines, verdict
 from ..resuming import require_same, telling_how_to_resume, unfinished
 from ..session import session
 from ..terminal import next_steps
@@ -107,7 +107,7 @@ def _say_learned(
     asked: FitOptions, family: AnyFamily, posterior: Any, path: Path, seconds: float, output: Output
 ) -> None:
     summary = posterior.summary()
-    how, *tempered = family.drawn(posterior, summary)
+    how, *tempered = drawn_lines(summary)
     size = path.stat().st_size
     written = f"{size / 1e6:.1f} MB" if size >= 1e6 else f"{max(size // 1000, 1)} kB"
     output.say(

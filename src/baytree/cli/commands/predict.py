@@ -46,10 +46,10 @@ def command(context: typer.Context) -> None:
             raise InputError(f"--prob {first.prob:g}: choose a probability between 0 and 1")
         if out is not None:
             _require_place(out, first.model, first.new)
+        require_file(first.new)
         posterior = load(first.model)
         family = family_of(posterior.model, first.model)
         asked = asked_of(context, family, first.model)
-        require_file(asked.new)
         labels = [column.name for column in posterior.schema.columns if column.kind == "categorical"]
         predictions = predict_table(family, posterior, read_file(asked.new, text=labels), asked)
         if out is not None:
@@ -67,8 +67,8 @@ def predict_table(family: AnyFamily, posterior: Any, table: pl.DataFrame, asked:
     import polars as pl
 
     kinds = family.usual(posterior) if asked.kind == "auto" else (asked.kind,)
-    predictions = posterior.predict(table, kinds, asked.prob, **family.further(posterior, table, asked))
     several, classes = family.several(posterior), posterior.schema.response.classes
+    predictions = posterior.predict(table, kinds, asked.prob, **family.further(posterior, table, asked))
     columns: dict[str, Any] = {}
     for kind, found in predictions.items():
         columns |= _of_outputs(kind, found) if several else _columns(kind, found, classes)

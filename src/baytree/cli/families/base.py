@@ -7,15 +7,13 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 from rich.console import RenderableType
-from rich.text import Text
 
 from ...data.design import AnyDesign
 from ...mcmc.contract import AnyModel
 from ...posterior.base import BasePosterior
-from ...text import counted
 from ..options import FitOptions, PredictOptions, ShowOptions
 from ..output import Output
-from ..report import agreement, chains_line, fit_title, known_lines, verdict
+from ..report import closing, opening
 
 if TYPE_CHECKING:
     import polars as pl
@@ -66,25 +64,11 @@ class Family(ABC, Generic[Fit, AnyPosterior]):
 
     # ---- baytree show ---------------------------------------------------------------------------------------------
 
-    def drawn(self, posterior: AnyPosterior, summary: Any) -> list[Text]:
-        """How the draws came about."""
-        if not posterior.has_chains:
-            return [Text(f"{counted(summary.chains * summary.draws, 'independent draw')}; seed {summary.seed}")]
-        return [chains_line(summary), *([] if summary.tempered is None else [Text(str(summary.tempered))])]
-
     def draw(self, posterior: Any, asked: Any) -> list[RenderableType]:
         """All that `baytree show` says."""
         summary = posterior.summary()
-        compared = agreement(summary) if posterior.has_chains else [Text("")]
-        return [
-            fit_title(summary),
-            *self.drawn(posterior, summary),
-            Text(posterior.model.describe(posterior.schema)),
-            *known_lines(summary.known),
-            *self.picture(posterior, summary, asked),
-            *compared,
-            verdict(summary),
-        ]
+        picture = self.picture(posterior, summary, asked)
+        return [*opening(posterior, summary), *picture, *closing(posterior, summary)]
 
     @abstractmethod
     def picture(self, posterior: AnyPosterior, summary: Any, asked: Any) -> list[RenderableType]:

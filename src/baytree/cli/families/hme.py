@@ -15,7 +15,6 @@ from ...errors import InputError
 from ...hme.model import BY_CHAINS, HME
 from ...hme.posterior import HMEPosterior
 from ...hme.summary import HMESummary
-from ...text import counted
 from ..declaring import MODEL, SAMPLING, option
 from ..matrix import MatrixOptions, read_matrix
 from ..options import TemperedFitOptions
@@ -130,14 +129,6 @@ class HMEFamily(Family[HMEFit, HMEPosterior]):
     def settings(self, model: HME) -> Mapping[str, Any]:
         """All that is an option."""
         return {name: getattr(model, name) for name in SETTINGS}
-
-    def drawn(self, posterior: HMEPosterior, summary: HMESummary) -> list[Text]:
-        """How the draws came about, or the one tree."""
-        if posterior.has_chains:
-            return super().drawn(posterior, summary)
-        total = summary.chains * summary.draws
-        draws = f"; {counted(total, 'independent draw')}" if total > 1 else ""
-        return [Text(f"{summary.method}, {counted(summary.epochs, 'epoch')}{draws}; seed {summary.seed}")]
 
     def describe(self, posterior: HMEPosterior, summary: HMESummary) -> list[RenderableType]:
         """The best tree."""
