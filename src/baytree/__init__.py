@@ -6,7 +6,7 @@ from importlib import import_module
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
-from . import datasets, slp
+from . import datasets, knowledge, slp
 from .bart.model import BART
 from .bart.null import additive_null, permutation_null
 from .bart.posterior import BARTPosterior
@@ -21,7 +21,7 @@ from .hmdt.model import HMDT
 from .hmdt.posterior import HMDTPosterior
 from .hme.model import HME
 from .hme.posterior import HMEPosterior
-from .knowledge import Box, Forbid, Interact, Knowledge, MaxDepth, MaxLeaves, Monotone, Only, Weights, read_knowledge
+from .knowledge import *  # noqa: F403 (its `__all__` is ours)
 from .posterior.registry import load
 from .priors.edit_tree import EditTree
 from .priors.grow_tree import GrowTree
@@ -49,7 +49,6 @@ __all__ = [
     "BARTPosterior",
     "BARTRegressor",
     "BetaBinomial",
-    "Box",
     "CARTClassifier",
     "CARTRegressor",
     "Categorical",
@@ -57,7 +56,6 @@ __all__ = [
     "EditTree",
     "ExpectedSize",
     "FileError",
-    "Forbid",
     "GPrior",
     "Gaussian",
     "GrowTree",
@@ -71,14 +69,8 @@ __all__ = [
     "HyperGN",
     "Independent",
     "InputError",
-    "Interact",
     "InterruptedSampling",
-    "Knowledge",
     "LinearDesign",
-    "MaxDepth",
-    "MaxLeaves",
-    "Monotone",
-    "Only",
     "Posterior",
     "Ridge",
     "SequenceDesign",
@@ -88,7 +80,6 @@ __all__ = [
     "SubsetRegressor",
     "SubsetSelector",
     "Tree",
-    "Weights",
     "additive_null",
     "converge",
     "datasets",
@@ -99,12 +90,12 @@ __all__ = [
     "make_sequence_design",
     "permutation_null",
     "read",
-    "read_knowledge",
     "read_linear",
     "resume",
     "sample",
     "slp",
 ]
+__all__ += knowledge.__all__
 
 # The estimators import scikit-learn, which takes a second; the rest of baytree does without.
 _ESTIMATORS = {

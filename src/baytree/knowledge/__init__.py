@@ -2,7 +2,7 @@
 
 # The order in which the constraints are imported is that in which files, options and errors list them.
 # isort: off
-from .base import Constraint
+from .base import Constraint as Constraint
 from .box import Box
 from .monotone import Monotone
 from .groups import Interact
@@ -16,7 +16,6 @@ from .toml import read_knowledge
 
 __all__ = [
     "Box",
-    "Constraint",
     "Forbid",
     "Interact",
     "Knowledge",

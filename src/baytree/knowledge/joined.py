@@ -30,7 +30,7 @@ class Knowledge:
     Parameters
     ----------
     constraints : sequence of constraints
-        `Box`, `Monotone`, `Interact`, `Forbid`, `Only`, `MaxDepth`, `MaxLeaves`, `Weights`.
+        Such as `Box`, `Monotone` and `MaxDepth`.
 
     Examples
     --------

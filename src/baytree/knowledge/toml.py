@@ -16,7 +16,7 @@ from .joined import Knowledge
 def read_knowledge(path: str | os.PathLike[str]) -> Knowledge:
     """Read constraints from a TOML file.
 
-    Every entry is optional; columns are called by their names.
+    Every entry is optional; columns are called by their names. For example:
 
     ```toml
     max_depth = 4
