@@ -125,3 +125,11 @@ def unknown_choice(what: str, name: object, choices: Iterable[str]) -> InputErro
     choices = list(choices)
     listed = ", ".join(choices[:LISTED_CHOICES]) + (", …" if len(choices) > LISTED_CHOICES else "")
     return InputError(f"no {what} {name!r}.{did_you_mean(str(name), choices)} Choose from: {listed or '(none)'}")
+
+
+def number_or_word(text: str) -> float | str:
+    """The number; what is none is a word, and refused by who gets it where it is not known there."""
+    try:
+        return float(text)
+    except ValueError:
+        return text

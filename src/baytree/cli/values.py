@@ -1,16 +1,8 @@
-"""Values of options, and how they are written."""
+"""How values of options are written."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-
-
-def number_or_word(text: str) -> float | str:
-    """The number; what is none is a word, and refused by who gets it where it is not known there."""
-    try:
-        return float(text)
-    except ValueError:
-        return text
 
 
 def weights_text(weights: Mapping[str, float]) -> str:

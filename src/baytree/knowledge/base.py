@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 from ..errors import InputError
 from ..validation import MOST, is_whole
 from .entries import telling
+from .options import Option
 
 if TYPE_CHECKING:
     from .joined import Knowledge
@@ -30,8 +31,9 @@ class Constraint:
     kinds: ClassVar[dict[str, type[Constraint]]] = {}
     kind: ClassVar[str]
 
-    # What it answers to in a TOML file.
+    # What it answers to in a TOML file and on the command line.
     entries: ClassVar[tuple[str, ...]] = ()
+    options: ClassVar[tuple[Option, ...]] = ()
 
     def __init_subclass__(cls, **named: Any) -> None:
         super().__init_subclass__(**named)
@@ -74,6 +76,11 @@ class Constraint:
     @classmethod
     def from_toml(cls, entry: str, value: Any) -> Iterable[Constraint]:
         """The constraints that one of its entries in a TOML file states."""
+        raise NotImplementedError
+
+    @classmethod
+    def from_option(cls, name: str, value: Any) -> Constraint:
+        """The constraint that a value of one of its options states."""
         raise NotImplementedError
 
 

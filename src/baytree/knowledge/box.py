@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -9,8 +10,11 @@ from typing import Any
 from ..errors import InputError
 from .base import ByColumn, Constraint, Feature, atom, called
 from .entries import tables_of
-from .intervals import Side, number_text, side_of
+from .intervals import Side, join_sides, number_text, side_of
+from .options import Option
 from .resolved import Resolved
+
+_CONDITION = re.compile(r"\s*([^<>=]+?)\s*(<=|>=|==|<|>)\s*([^<>=]+?)\s*")
 
 
 @dataclass(frozen=True, init=False, repr=False)
@@ -41,6 +45,7 @@ class Box(ByColumn):
 
     kind = "box"
     entries = ("box",)
+    options = (Option("box", "No split inside, as 'glucose<=127, age<=28'.", "SIDES"),)
     _example = 'Box(age="<=28")'
 
     @classmethod
@@ -81,3 +86,13 @@ class Box(ByColumn):
     @classmethod
     def from_toml(cls, entry: str, value: Any) -> Iterable[Constraint]:
         return tables_of(entry, value, cls)
+
+    @classmethod
+    def from_option(cls, name: str, value: Any) -> Constraint:
+        sides: dict[str, list[str]] = {}
+        for text in value.split(","):
+            match = _CONDITION.fullmatch(text)
+            if match is None:
+                raise InputError(f"{text.strip()!r} is no condition; write conditions such as 'glucose<=127, age<=28'")
+            sides.setdefault(match[1], []).append(match[2] + match[3])
+        return cls({column: join_sides(column, given) for column, given in sides.items()})

@@ -10,6 +10,7 @@ from ..errors import InputError
 from ..validation import require_whole
 from .base import Constraint, Feature, atom, features_of, listed
 from .entries import names_of, tables_of
+from .options import Option, assigned, names_in
 from .resolved import Resolved
 
 
@@ -39,6 +40,14 @@ class Forbid(Constraint):
 
     kind = "forbid"
     entries = ("forbid", "forbid_below")
+    options = (
+        Option("forbid", "Never ask about it.", "COL"),
+        Option(
+            "forbid_below",
+            "Do not ask about it at this depth or deeper, or below a split on another.",
+            "COL=DEPTH|COL",
+        ),
+    )
 
     def __init__(self, *features: Feature, below: int | str | None = None) -> None:
         for feature in features:
@@ -98,6 +107,13 @@ class Forbid(Constraint):
 
         return tables_of(entry, value, below, ("features", "below"))
 
+    @classmethod
+    def from_option(cls, name: str, value: Any) -> Constraint:
+        if name == "forbid":
+            return cls(value)
+        column, below = assigned(value, "dose=2 or dose=sex")
+        return cls(column, below=int(below) if below.isdecimal() else below)
+
 
 @dataclass(frozen=True)
 class Only(Constraint):
@@ -122,6 +138,7 @@ class Only(Constraint):
 
     kind = "only"
     entries = ("only",)
+    options = (Option("only", "Ask about nothing else at this depth.", "DEPTH:COL,COL"),)
 
     def __post_init__(self) -> None:
         require_whole("Only: depth", self.depth, 0)
@@ -146,3 +163,10 @@ class Only(Constraint):
             return cls(table["depth"], names_of("features", table["features"]))
 
         return tables_of(entry, value, only, ("depth", "features"))
+
+    @classmethod
+    def from_option(cls, name: str, value: Any) -> Constraint:
+        depth, colon, columns = value.partition(":")
+        if not colon or not depth.strip().isdecimal():
+            raise InputError("write a depth and columns, such as 0:age,glucose")
+        return cls(int(depth), names_in(columns))

@@ -10,6 +10,7 @@ from ..errors import InputError
 from ..text import counted
 from .base import Constraint, Feature, atom, called, features_of, listed
 from .entries import names_of
+from .options import Option, names_in
 from .resolved import Resolved
 
 # Groups that are named in words; the others are counted.
@@ -38,6 +39,14 @@ class Interact(Constraint):
 
     kind = "interact"
     entries = ("interact",)
+    options = (
+        Option(
+            "interact",
+            "A group of columns that may meet on a path; those in no group are one more.",
+            "COL,COL",
+            together=True,
+        ),
+    )
 
     def __post_init__(self) -> None:
         example = 'Interact([["a", "b"], ["c"]])'
@@ -73,3 +82,7 @@ class Interact(Constraint):
         if not isinstance(value, list) or not all(isinstance(group, list) for group in value):
             raise InputError(f"{entry} = {value!r}: give a list of groups, such as [['a', 'b'], ['c']]")
         return [cls(tuple(names_of(entry, group) for group in value))]
+
+    @classmethod
+    def from_option(cls, name: str, value: Any) -> Constraint:
+        return cls(tuple(map(names_in, value)))

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..errors import InputError
-from ..validation import is_number
-from .base import ByColumn, Feature, atom, called, listed
+from ..validation import is_number, number_or_word
+from .base import ByColumn, Constraint, Feature, atom, called, listed
+from .options import Option, assigned
 from .resolved import Resolved
 
 
@@ -32,6 +33,9 @@ class Monotone(ByColumn):
 
     kind = "monotone"
     entries = ("monotone",)
+    options = (
+        Option("monotone", "The prediction never falls (+1) or never rises (-1) as the column grows.", "COL=SIGN"),
+    )
     _example = "Monotone(age=+1)"
 
     @classmethod
@@ -63,3 +67,8 @@ class Monotone(ByColumn):
                 f"Monotone: the response {response.name!r} has {len(response.classes)} classes; a prediction grows or "
                 "falls only where there are two, or numbers. Leave Monotone out"
             )
+
+    @classmethod
+    def from_option(cls, name: str, value: Any) -> Constraint:
+        column, sign = assigned(value, "age=+1")
+        return cls({column: number_or_word(sign)})

@@ -10,6 +10,7 @@ from ..errors import InputError
 from ..text import counted
 from ..validation import require_whole
 from .base import Constraint, Feature
+from .options import Option
 from .resolved import Resolved
 
 
@@ -40,6 +41,10 @@ class _Size(Constraint):
             raise InputError(f"{entry} = {value!r}: give a whole number, such as {entry} = 4")
         return [cls(value)]
 
+    @classmethod
+    def from_option(cls, name: str, value: Any) -> Constraint:
+        return cls(value)
+
 
 @dataclass(frozen=True)
 class MaxDepth(_Size):
@@ -59,6 +64,7 @@ class MaxDepth(_Size):
 
     kind = "max_depth"
     entries = ("max_depth",)
+    options = (Option("max_depth", "The most questions on a path.", "N", takes=int),)
     _least = 0
 
     def describe(self) -> str:
@@ -83,6 +89,7 @@ class MaxLeaves(_Size):
 
     kind = "max_leaves"
     entries = ("max_leaves",)
+    options = (Option("max_leaves", "The most leaves of a tree.", "N", takes=int),)
     _least = 1
 
     def describe(self) -> str:

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..errors import InputError
-from ..validation import is_number
+from ..validation import is_number, number_or_word
 from .base import ByColumn, Constraint, Feature, atom, called
 from .intervals import number_text
+from .options import Option, assigned
 from .resolved import Resolved
 
 
@@ -35,6 +36,7 @@ class Weights(ByColumn):
 
     kind = "weights"
     entries = ("weights",)
+    options = (Option("column_weight", "Ask about it as if it were so many columns.", "COL=NUMBER"),)
     _example = "Weights(age=3.0)"
 
     def __new__(cls, by_column: Any = None, /, **more: Any) -> Any:
@@ -73,6 +75,11 @@ class Weights(ByColumn):
             raise InputError(f"{entry} = {value!r}: give a table, [{entry}], with a line for each column, or 'sparse'")
         return super().from_toml(entry, value)
 
+    @classmethod
+    def from_option(cls, name: str, value: Any) -> Constraint:
+        column, weight = assigned(value, "age=3")
+        return cls({column: number_or_word(weight)})
+
 
 @dataclass(frozen=True)
 class SparseWeights(Constraint):
@@ -94,6 +101,7 @@ class SparseWeights(Constraint):
     """
 
     kind = "sparse_weights"
+    options = (Option("sparse", "Few columns matter, and which is learned.", takes=bool, ensembles=True),)
 
     def describe(self) -> str:
         return "weights: learned, few columns matter"
@@ -106,3 +114,7 @@ class SparseWeights(Constraint):
 
     def add_to(self, resolved: Resolved) -> None:
         pass
+
+    @classmethod
+    def from_option(cls, name: str, value: Any) -> Constraint:
+        return cls()

@@ -19,6 +19,7 @@ from ...data.frames import table_of
 from ...data.response import learn_offset
 from ...errors import InputError
 from ...text import counted
+from ...validation import number_or_word
 from ..declaring import DATA, MODEL, SAMPLING, option
 from ..knowledge import EnsembleKnowledgeOptions
 from ..options import FitOptions, PredictOptions, ShowOptions
@@ -26,7 +27,7 @@ from ..output import Output
 from ..terminal import bar_chart, section
 from ..tree_drawing import draw_tree
 from ..tree_prior import GrownOptions, grown_prior, prior_settings, read_bins
-from ..values import number_or_word, weights_text
+from ..values import weights_text
 from .base import Family
 
 if TYPE_CHECKING:

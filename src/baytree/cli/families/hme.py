@@ -15,12 +15,12 @@ from ...errors import InputError
 from ...hme.model import BY_CHAINS, HME
 from ...hme.posterior import HMEPosterior
 from ...hme.summary import HMESummary
+from ...validation import number_or_word
 from ..declaring import MODEL, SAMPLING, option
 from ..matrix import MatrixOptions, read_matrix
 from ..options import TemperedFitOptions
 from ..output import Output
 from ..terminal import section
-from ..values import number_or_word
 from .base import Family
 
 # The parameters of `HME` that are options of the same name.

@@ -31,13 +31,13 @@ from ...subset.priors import (
 from ...subset.ranking import Coefficients, Inclusion, RankedModel, RankedModels
 from ...subset.summary import SubsetSummary
 from ...text import counted, percent
-from ...validation import unknown_choice
+from ...validation import number_or_word, unknown_choice
 from ..declaring import MODEL, SAMPLING
 from ..matrix import MatrixOptions, read_matrix
 from ..options import ShowOptions, TemperedFitOptions
 from ..output import Output
 from ..terminal import bar_chart, plain_table, section
-from ..values import number_or_word, weights_text
+from ..values import weights_text
 from .base import Family
 
 # How many columns are shown after a fit, and how many columns of the matrix are listed.
