@@ -150,18 +150,6 @@ class SoftBlock(Block):
         self._wanted = {kind if self._total == 1 else INTERVALS.get(kind, kind) for kind in kinds}
 
     @cached_property
-    def _only(self) -> Mixture:
-        """What the one tree says."""
-        return self._prediction.tree(0, 0).at(self._inputs)
-
-    def _mixtures(self) -> Iterator[Mixture]:
-        """What each tree says."""
-        if self._total == 1:
-            yield self._only
-        else:
-            yield from (tree.at(self._inputs) for tree in self._prediction.trees())
-
-    @cached_property
     def _said(self) -> dict[str, np.ndarray]:
         """What was asked for, with outputs on the last axis: that of all trees, or added up."""
         model, wanted = self._prediction.model, self._wanted
