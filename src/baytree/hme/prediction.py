@@ -150,6 +150,18 @@ class SoftBlock(Block):
         self._wanted = {kind if self._total == 1 else INTERVALS.get(kind, kind) for kind in kinds}
 
     @cached_property
+    def _only(self) -> Mixture:
+        """What the one tree says."""
+        return self._prediction.tree(0, 0).at(self._inputs)
+
+    def _mixtures(self) -> Iterator[Mixture]:
+        """What each tree says; that of the only one is kept."""
+        if self._total == 1:
+            yield self._only
+        else:
+            yield from (tree.at(self._inputs) for tree in self._prediction.trees())
+
+    @cached_property
     def _said(self) -> dict[str, np.ndarray]:
         """What was asked for, with outputs on the last axis: that of all trees, or added up."""
         model, wanted = self._prediction.model, self._wanted
@@ -170,17 +182,6 @@ class SoftBlock(Block):
         found = {"total": total, "squares": squares, "within": within}
         kept = {name: np.stack(each, axis=-1) for name, each in (("draws", draws), ("new", new)) if each}
         return found | {name: np.moveaxis(each, -1, 0) for name, each in kept.items()}
-
-    def _mixtures(self) -> Iterator[Mixture]:
-        """What each tree says; that of the only one is kept."""
-        if self._total == 1:
-            yield self._only
-        else:
-            yield from (tree.at(self._inputs) for tree in self._prediction.trees())
-
-    @cached_property
-    def _only(self) -> Mixture:
-        return self._prediction.tree(0, 0).at(self._inputs)
 
     @property
     def draws(self) -> np.ndarray:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import pickle
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -258,6 +259,28 @@ def test_diagnostics_know_of_one_tree(posterior: bt.HMDTPosterior) -> None:
     assert (found.chains, found.draws, found.log_likelihood.mean) == (1, 1, posterior.log_likelihood[0, 0])
     assert found.predictions is not None and found.predictions.rhat is None
     assert posterior.diagnostics(X[:30]).predictions.rows == 30
+
+
+@pytest.mark.parametrize("kind", ["linear", "several", "poisson"])
+def test_the_likelihood_of_each_row_is_given_those_before(kind: str) -> None:
+    found, data = fitted(kind), design(kind)
+    rows = found.pointwise_log_likelihood(data)[0, 0]
+    assert (rows[~data.seen] == 0).all() and (rows[data.seen] != 0).all()
+    assert rows.sum() == pytest.approx(found.log_likelihood_in_units)
+    joined = found.pointwise_log_likelihood(replace(data, begin=np.array([0, 120])))[0, 0]
+    np.testing.assert_array_equal(joined[:50], rows[:50])
+    assert joined[50] != rows[50], "of the second sequence"
+    with pytest.raises(bt.InputError, match="needs a SequenceDesign, not LinearDesign"):
+        found.pointwise_log_likelihood(data.table)
+
+
+def test_arviz_leaves_out_what_was_not_seen(posterior: bt.HMDTPosterior) -> None:
+    pytest.importorskip("arviz_base")
+    data = design()
+    tree = posterior.to_datatree(data, predictive=True)
+    for group in ("observed_data", "log_likelihood", "posterior_predictive"):
+        assert tree[group].coords["row"].to_numpy().tolist() == np.flatnonzero(data.seen).tolist()
+    assert np.isfinite(tree.observed_data.y).all()
 
 
 def test_a_run_is_recorded_where_it_was_asked_for(tmp_path: Path) -> None:
