@@ -125,9 +125,9 @@ class Command(TyperCommand):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Keep what stands on the command line for `Options.of`; only help is answered here."""
-        whole = self.with_options_of(self.families.values())
         if ctx.resilient_parsing:
-            return TyperCommand.parse_args(whole, ctx, args)
+            return super().parse_args(ctx, args)
+        whole = self.with_options_of(self.families.values())
         ctx.meta[RAW], ctx.args, _ = whole.make_parser(ctx).parse_args(args=args)
         help_option: Any = self.get_help_option(ctx)
         help_option.handle_parse_result(ctx, ctx.meta[RAW], [])
@@ -143,9 +143,10 @@ class Command(TyperCommand):
         """Show the options of the command and of the families that are concerned."""
         TyperCommand.format_help(self.with_options_of(self.concerned(ctx)), ctx, formatter)
 
-    def shell_complete(self, ctx: Any, incomplete: str) -> Any:
-        """Offer the options of the command and of every family."""
-        return TyperCommand.shell_complete(self.with_options_of(self.families.values()), ctx, incomplete)
+    def get_params(self, ctx: Any) -> list[Any]:
+        """The options of the command; where a shell completes a line, those of every family as well."""
+        families = self.families.values() if ctx.resilient_parsing else ()
+        return TyperCommand.get_params(self.with_options_of(families) if families else self, ctx)
 
 
 def asked_of(context: typer.Context, family: AnyFamily, held: Path | None = None) -> Any:
@@ -169,7 +170,7 @@ def asked_of(context: typer.Context, family: AnyFamily, held: Path | None = None
 
 def _foreign(command: Any, name: str, family: AnyFamily, held: Path | None) -> InputError:
     asks = {one: getattr(one, command.name) for one in command.families.values()}
-    owners = [one for one, options in asks.items() if name in {field.name for field in fields(options)}]
+    owners = [owner for owner, options in asks.items() if name in {one.name for one in fields(options)}]
     written, instead = option(name), asks[family].instead
     what = f"{written} is for {listed([owner.plural for owner in owners])}"
     if held is not None:

@@ -16,11 +16,14 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+from typer.testing import CliRunner
 
 import baytree as bt
 from api.cli.commands import KILLED, failure, invoke, offered, predicted, write_friedman
+from baytree import cli
 from baytree.cli.declaring import option
 from baytree.cli.families import FAMILIES
+from baytree.posterior.registry import FAMILIES as registered
 from baytree.storage import partial_path
 
 
@@ -167,6 +170,27 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_every_family_has_a_case() -> None:
     assert CASES.keys() == FAMILIES.keys()
+
+
+def test_no_other_module_knows_a_family() -> None:
+    modules = Path(cli.__file__).parent.rglob("*.py")
+    others = [path for path in modules if path.parent.name != "families"]
+    named = re.compile(rf"^ *from \.+(families\.)?({'|'.join(registered)})\b", re.MULTILINE)
+    assert len(others) > 15 and [path for path in others if named.search(path.read_text())] == []
+
+
+@pytest.mark.parametrize(
+    ("line", "offers"),
+    [
+        ("baytree fit --tr", ["--trees"]),
+        ("baytree fit --model b", ["bart"]),
+        ("baytree fit --heredity s", ["strong"]),
+        ("baytree show --mo", ["--models"]),
+    ],
+)
+def test_a_shell_completes_the_options_of_every_family(line: str, offers: list[str]) -> None:
+    asked = {"_BAYTREE_COMPLETE": "complete_bash", "COMP_WORDS": line, "COMP_CWORD": str(len(line.split()) - 1)}
+    assert CliRunner().invoke(cli.app, prog_name="baytree", env=asked).stdout.split() == offers
 
 
 # ---- fit ------------------------------------------------------------------------------------------------------------
