@@ -3,6 +3,7 @@
 import ast
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
@@ -35,16 +36,22 @@ def module_of(path: Path) -> str:
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
+def without_types(tree: ast.Module) -> ast.Module:
+    """A module without what it imports for types alone."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING":
+            node.body = []
+    return tree
+
+
 def imports(deferred: bool = True) -> dict[str, set[str]]:
     """What each module imports of the package, type-checking imports left out, and those inside functions if asked."""
     modules = {module_of(path): path for path in PACKAGE.rglob("*.py")}
     edges: dict[str, set[str]] = {}
     for module, path in modules.items():
-        tree = ast.parse(path.read_text())
+        tree = without_types(ast.parse(path.read_text()))
         for node in ast.walk(tree):
             if isinstance(node, ast.FunctionDef) and not deferred:
-                node.body = []
-            if isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING":
                 node.body = []
         used = edges.setdefault(module, set())
         for node in ast.walk(tree):
@@ -110,6 +117,20 @@ def test_wrong_edges_are_found() -> None:
     assert forbidden({"data.design": {"cart.model"}, "cart.model": {"data.design"}}) == ["data.design -> cart.model"]
     assert forbidden({"cart.model": {"bart.model"}}) == ["cart.model -> bart.model"]
     assert cycles({"a.x": {"a.y"}, "a.y": {"a.z"}, "a.z": {"a.x"}, "a.w": {"a.x"}}) == ["a.x", "a.y", "a.z"]
+
+
+def test_matplotlib_is_imported_in_plots_alone() -> None:
+    """Types apart; so what is drawn, and what needs matplotlib to be installed, lies in one folder."""
+
+    def names(path: Path) -> Iterator[str]:
+        for node in ast.walk(without_types(ast.parse(path.read_text()))):
+            if isinstance(node, ast.ImportFrom):
+                yield node.module or ""
+            if isinstance(node, ast.Import):
+                yield from (alias.name for alias in node.names)
+
+    used = [path for path in PACKAGE.rglob("*.py") if any(name.split(".")[0] == "matplotlib" for name in names(path))]
+    assert {layer_of(module_of(path)) for path in used} == {"plots"}
 
 
 def test_importing_baytree_is_light() -> None:

@@ -17,13 +17,13 @@ from baytree import studies
 from baytree.cli import app
 from baytree.datasets import arm_dynamics
 from baytree.interpret import Interactions, VariableUse
+from baytree.plots import figures
 from baytree.studies import (
     agreement,
     arm,
     best_trees,
     boston,
     boxes,
-    figures,
     friedman,
     hme_classification,
     holdout,

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..data.matrix import LinearSchema
 from ..errors import InputError
-from ..plots import soft_trees as plots
+from ..plots.planes import shares_over_plane
 from ..validation import unknown_choice
 from .inputs import Inputs
 from .soft_tree import SoftTree
@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 GRID = 100
-# The most rows that are drawn, and the most leaves that the legend names: those that answer most of the plane.
-DRAWN, NAMED = 500, 12
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,32 +49,7 @@ class ResponsibilityPlane:
         ax : matplotlib Axes, optional
             Where; by default on a new figure.
         """
-        ax = plots.axes(ax, (6.5, 4.5))
-        from matplotlib import colormaps
-        from matplotlib.patches import Patch
-
-        leaves = self.share.shape[2]
-        palette = colormaps["tab10" if leaves <= 10 else "tab20"]
-        colours = np.array([palette(leaf % palette.N)[:3] for leaf in range(leaves)])
-        # Paler than the dots.
-        mixed = 0.45 + 0.55 * np.clip(self.share @ colours, 0, 1)
-        first, second = self.grids
-        ax.imshow(
-            mixed.transpose(1, 0, 2),
-            origin="lower",
-            aspect="auto",
-            extent=(first[0], first[-1], second[0], second[-1]),
-            interpolation="bilinear",
-        )
-        step = max(1, len(self.rows) // DRAWN)
-        ax.plot(*self.rows[::step].T, ".", color="black", markersize=2, alpha=0.5)
-        answered = self.share.mean(axis=(0, 1))
-        named = np.sort(np.argsort(-answered, kind="stable")[:NAMED])
-        handles = [Patch(color=0.45 + 0.55 * colours[leaf]) for leaf in named]
-        labels = [f"leaf {leaf + 1}: {answered[leaf]:.0%}" for leaf in named]
-        ax.legend(handles, labels, fontsize="small", frameon=False, loc="center left", bbox_to_anchor=(1.01, 0.5))
-        ax.set(xlabel=self.columns[0], ylabel=self.columns[1])
-        return ax
+        return shares_over_plane(ax, self.share, self.grids, self.rows, self.columns)
 
 
 def responsibility_plane(

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
+from ..plots.figures import Figure
 from ..validation import unknown_choice
-from .figures import Figure
 
 # What each study asks; said here so that listing them imports none.
 STUDIES = {

@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 
 from ..cart.model import CART
+from ..plots.figures import Curve, Figure, Panel
 from ..priors.grow_tree import GrowTree
 from . import Number, Outcome, Table
-from .figures import Curve, Figure, Panel
 from .runs import WAYS, Holdout, chains, hold_out, predictions
 
 BANDWIDTH = 0.0096

@@ -15,9 +15,9 @@ import numpy as np
 
 from ..datasets import arm_dynamics
 from ..hme.estimators import HMERegressor
+from ..plots.figures import Curve, Figure, Panel
 from ..text import counted
 from . import Number, Outcome, Table
-from .figures import Curve, Figure, Panel
 
 # Relative error and epochs, by the slides' names.
 PUBLISHED: dict[str, tuple[float, int | None]] = {

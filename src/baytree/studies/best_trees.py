@@ -16,9 +16,9 @@ import numpy as np
 
 from ..cart.model import CART
 from ..cart.posterior import Posterior
+from ..plots.figures import Curve, Figure, Panel
 from ..priors.grow_tree import GrowTree
 from . import Number, Outcome, Table
-from .figures import Curve, Figure, Panel
 from .runs import recorded, whole
 
 ITERATIONS = {"K": 200_000, "BCW": 60_000, "PIMA": 50_000}

@@ -15,8 +15,8 @@ import numpy as np
 from .. import datasets
 from ..data.design import Design, make_design
 from ..interpret import Interactions, VariableUse
+from ..plots.figures import Curve, Figure, Panel
 from . import Number, Outcome, Table
-from .figures import Curve, Figure, Panel
 from .structure import TREES, Size, fit, pair_panel, pair_table, scaled, share_runs
 
 KEPT = 10

@@ -21,8 +21,8 @@ from ..hme.complete import information_of, tree_at, vector_of
 from ..hme.experts import Gaussian
 from ..hme.sem import Problem
 from ..hme.soft_tree import SoftTree
+from ..plots.figures import Curve, Figure, Panel
 from . import Number, Outcome, Table
-from .figures import Curve, Figure, Panel
 
 # Standard deviations of the noise: the more of it, the less the outputs say about the decisions.
 NOISE = (0.2, 0.5, 0.8)

@@ -17,9 +17,9 @@ from ..bart.model import BART
 from ..bart.null import permutation_null
 from ..data.design import Design, make_design
 from ..interpret import Interactions, VariableUse
+from ..plots.figures import Curve, Figure, Panel
 from ..text import listed
 from . import Number, Outcome, Table
-from .figures import Curve, Figure, Panel
 from .structure import TREES, Size, fit, pair_panel, pair_table, scaled, share_runs
 
 ROWS, COLUMNS, RELEVANT = 500, 10, 5

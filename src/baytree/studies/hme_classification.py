@@ -17,9 +17,9 @@ import numpy as np
 
 from .. import datasets
 from ..hme.estimators import HMEClassifier
+from ..plots.figures import Figure, Panel
 from ..text import counted
 from . import Number, Outcome, Table
-from .figures import Figure, Panel
 from .holdout import greedy_tree
 
 if TYPE_CHECKING:

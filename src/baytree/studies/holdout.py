@@ -18,9 +18,9 @@ from typing import Any
 import numpy as np
 
 from ..cart.model import CART
+from ..plots.figures import Curve, Figure, Panel
 from ..priors.grow_tree import GrowTree
 from . import Number, Outcome, Table
-from .figures import Curve, Figure, Panel
 from .runs import WAYS, Holdout, accuracy, chains, hold_out
 
 # rpart's defaults; its cp is the share of the root's loss that a split has to remove.

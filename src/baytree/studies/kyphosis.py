@@ -16,10 +16,10 @@ import numpy as np
 from .. import datasets
 from ..cart.model import CART
 from ..data.design import Design, make_design
+from ..plots.figures import Curve, Figure, Panel
 from ..priors.grow_tree import GrowTree
 from ..trees.tree import Tree
 from . import Number, Outcome, Table
-from .figures import Curve, Figure, Panel
 from .runs import recorded, whole
 
 # Of trees T1 … T9, with three seeds.

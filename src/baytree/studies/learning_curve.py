@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..plots.figures import Curve, Figure, Panel
 from . import Number, Outcome, Table, hard_split
-from .figures import Curve, Figure, Panel
 from .hard_split import CRITICAL, Simulated
 
 # How near the critical point must be to the published one to agree.

@@ -12,8 +12,8 @@ from ..bart.model import BART
 from ..bart.posterior import BARTPosterior
 from ..data.design import Design
 from ..interpret import Interactions, VariableUse
+from ..plots.figures import Curve, Panel
 from . import Number, Table
-from .figures import Curve, Panel
 from .runs import recorded
 
 # Few trees, among which columns compete, and many, which predict best.

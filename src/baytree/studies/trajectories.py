@@ -19,12 +19,12 @@ from .. import slp
 from ..cart.model import CART
 from ..cart.posterior import Posterior
 from ..data.design import Design
+from ..plots.figures import Curve, Figure, Panel
 from ..priors.edit_tree import EditTree
 from ..priors.grow_tree import GrowTree
 from ..slp import SHIPPED
 from ..trees.tree import Tree
 from . import Number, Outcome, Table
-from .figures import Curve, Figure, Panel
 from .runs import recorded, whole
 
 # What rpart 4.1.19 grows on the breast-cancer data by default; its log-likelihood is -94.97.

@@ -35,7 +35,7 @@ def _add_command(name: str, about: str) -> None:
     ) -> None:
         with session(json=as_json) as output:
             from ... import studies
-            from ...studies import figures
+            from ...plots import figures
 
             if out is not None:
                 require_folder(out)

@@ -1,4 +1,4 @@
-"""The figures of the studies: what they show, as numbers, and how they are drawn."""
+"""Figures of panels: what they show, as numbers, and how they are drawn."""
 
 from __future__ import annotations
 
