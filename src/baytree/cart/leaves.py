@@ -23,7 +23,7 @@ ProgramChain = _core.CategoricalProgramChain | _core.GaussianProgramChain
 class Leaf(ABC):
     """What a leaf model offers to models and posteriors: all that these know of it.
 
-    To add one: a frozen dataclass with these members, and its kind in `LEAVES`.
+    To add one: a frozen dataclass with these members, its kind in `LEAVES`, and its chains in the unions above.
 
     Statistics are arrays of shape (leaves, columns). Where trees must be monotone, the chain has drawn a value for each
     leaf, the mean of the response or the probability of the second class, and all else is given that.

@@ -41,8 +41,8 @@ class CART(Model["Posterior", "TreeChain | ProgramChain"]):
     ----------
     prior : GrowTree, EditTree or Program
         The prior over trees; a program's goal is ``cart(T)``.
-    leaf : Categorical or Gaussian, optional
-        The leaf model; by default what suits the response.
+    leaf : leaf model, optional
+        The leaf model, such as `Gaussian`; by default what suits the response.
     proposal : str or mapping of str to float
         What the chain proposes: see `baytree.cart.proposals.parse_proposal` and, with a program or an `EditTree` as
         prior, `baytree.slp.parse_kernel`.
