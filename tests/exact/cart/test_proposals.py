@@ -6,6 +6,8 @@ Each has its saboteur, the same kernel with a wrong acceptance ratio, that the s
 import numpy as np
 import pytest
 
+from baytree import _core
+from baytree.cart.proposals import NAMES, parse_proposal
 from exact.cart.chains import ProposalSpec, check, moves_of, run
 from faults import injected
 from reference.agreement import Disagreement
@@ -83,6 +85,14 @@ def partial(space: Space, proposal: str, power: float) -> None:
         start = list(space.trees)[np.flatnonzero(label == mass.argmax())[0]]
         states = run(space, proposal, power, chains=4, draws=1200, thin=thin, seed=2, start=start)
         assert check(space, proposal, power, states) > 1
+
+
+def test_every_proposal_is_here() -> None:
+    """Those of the core have names that can be asked for, and each of them a test and a saboteur."""
+    of_core = {proposal.name for proposal in _core.Proposal}
+    assert {text.removesuffix("(n)") for text in NAMES} == of_core
+    tested = {part.name for proposal in [*WHOLE, *PARTIAL] for part in parse_proposal(proposal)}
+    assert tested == {fault for fault, _, _ in SABOTEURS} == of_core
 
 
 @pytest.mark.parametrize("power", [0.0, 1.0], ids=["prior", "posterior"])
