@@ -1,8 +1,8 @@
-"""Every family on small tables: what the tests of all families are run on.
+"""Every family on a small table: what the tests of all families are run on.
 
 Whoever enters a family here has it held to all that every family promises: the same bits however a run is cut up
-(`equality/test_families.py`), files that are damaged or hostile (`robustness/test_families.py`), scikit-learn's checks,
-pickles, summaries and kinds of prediction (`api/test_families.py`).
+(`equality/test_families.py`), files that are damaged, hostile or old (`robustness/test_families.py`), posteriors and
+predictions (`api/posterior`), and scikit-learn's checks (`api/estimators`).
 """
 
 from __future__ import annotations
@@ -15,31 +15,34 @@ import numpy as np
 
 import baytree as bt
 from baytree.data.design import AnyDesign
+from baytree.hme.outputs import design_of_outputs
 from baytree.mcmc.contract import AnyModel
 
-
-@dataclass(frozen=True)
-class Table:
-    """A small table: rows as a person has them, and what models take. An offset is added to predictions."""
-
-    rows: Any
-    design: AnyDesign
-    offset: Any = None
+GENERATOR = np.random.default_rng(0)
+ROWS = 60
+# A number that is missing here and there, labels, and a number that says nothing.
+X = np.column_stack([GENERATOR.normal(size=ROWS), GENERATOR.integers(0, 3, ROWS), GENERATOR.random(ROWS)])
+X[::9, 0] = np.nan
+NUMBERS = 10 + np.nan_to_num(X[:, 0]) + 2 * (X[:, 1] == 1) + GENERATOR.normal(scale=0.3, size=ROWS)
+TWO = np.where(NUMBERS > 10.5, "yes", "no")
+THREE = np.digitize(NUMBERS, [9.9, 11])
+COUNTS = np.round(NUMBERS)
+PAIRS = np.column_stack([NUMBERS, -3 * NUMBERS + X[:, 2]])
+GAPS = np.where(np.arange(ROWS) % 11 == 5, np.nan, NUMBERS)
+WEIGHT, WHOLE_WEIGHT, OFFSET = np.linspace(0.5, 2, ROWS), 1 + np.arange(ROWS) % 3, np.linspace(-1, 1, ROWS)
+GROUPS = np.repeat(np.arange(3), ROWS // 3)
 
 
 @dataclass(frozen=True)
 class Case:
-    """A model of a family, a small table, and how its chains are run where that matters."""
+    """A model of a family, its table, how its chains are run where that matters, and what its predictions need."""
 
     model: AnyModel
-    table: Table
+    design: AnyDesign
     settings: Mapping[str, Any] = field(default_factory=dict)
     has_chains: bool = True
-
-    @property
-    def design(self) -> AnyDesign:
-        """The table as the model takes it."""
-        return self.table.design
+    rows: Any = field(default_factory=lambda: X)
+    options: Mapping[str, Any] = field(default_factory=dict)
 
     def sample(self, **options: Any) -> Any:
         """The posterior of a short run."""
@@ -47,96 +50,108 @@ class Case:
         return bt.sample(self.model, self.design, **usual | dict(self.settings) | options)
 
 
-GENERATOR = np.random.default_rng(3)
-FRIEDMAN = bt.datasets.friedman(103, seed=3)
-NUMBERS = Table(FRIEDMAN.X, FRIEDMAN.design())
-WEIGHT, OFFSET = GENERATOR.uniform(0.5, 2, 103), GENERATOR.random(103)
-WEIGHTED = Table(
-    FRIEDMAN.X, bt.make_design(FRIEDMAN.X, FRIEDMAN.y, task="regression", sample_weight=WEIGHT, offset=OFFSET), OFFSET
-)
-LABELS = np.array(["low", "mid", "top"])[np.digitize(FRIEDMAN.y, [11, 17])]
-CLASSES = Table(FRIEDMAN.X, bt.make_design(FRIEDMAN.X, LABELS, task="classification"))
-CHILDREN = bt.datasets.load("kyphosis")
-KYPHOSIS = Table(CHILDREN.X, CHILDREN.design())
+def task_of(y: np.ndarray) -> Any:
+    return "regression" if y.dtype.kind == "f" else "classification"
 
-BACKTRACK = bt.slp.load("growtree.slp")
-REJECT = bt.slp.load("growtree.slp", semantics="reject")
-ORDERED = bt.GrowTree() & bt.Monotone(x4=1, x5=-1)
-ORDERED_PROGRAM = BACKTRACK & bt.Monotone(x4=1)
+
+def bins(y: np.ndarray = NUMBERS, **more: Any) -> bt.Design:
+    """The table as trees have it."""
+    return bt.make_design(X, y, task=task_of(y), categorical_features=[1], **more)
+
+
+def matrix(y: np.ndarray = NUMBERS, **more: Any) -> bt.LinearDesign:
+    """The table as linear models have it."""
+    return bt.make_linear_design(X, y, task=task_of(y), categorical_features=[1], **more)
+
+
+def sequences(y: np.ndarray = GAPS, **more: Any) -> bt.SequenceDesign:
+    """The table as sequences of rows."""
+    return bt.make_sequence_design(X, y, task=task_of(y), categorical_features=[1], **more)
+
+
+BACKTRACK, REJECT = (bt.slp.load("growtree.slp", semantics=how) for how in ("backtrack", "reject"))
+MONOTONE = bt.GrowTree() & bt.Monotone(x0=1, x2=-1)
+MONOTONE_PROGRAM = BACKTRACK & bt.Monotone(x0=1)
+EDITS = bt.EditTree("x0 <= 0.5?\n├─ yes: 0.0 (40 rows)\n└─ no:  1.0 (20 rows)")
 ADAPTIVE = {"temperatures": 3, "swap_every": 7}
 MRBAYES = ADAPTIVE | {"ladder": "mrbayes"}
 
-SPARSE = bt.GrowTree(beta=2.0) & bt.Weights("sparse")
-FEW = {"trees": 5}
+FEW: dict[str, Any] = {"trees": 6}
 PROGRAM = FEW | {"moves": {"subtree": 1.5}}
-
-PLACES = GENERATOR.normal(size=(40, 2))
-RESPONSE = np.where(PLACES[:, 0] > 0, PLACES[:, 1], -PLACES[:, 1]) + 0.2 * GENERATOR.normal(size=40)
-
-
-def matrix(y: np.ndarray, **options: Any) -> Table:
-    """Two lines that cross, as the matrix of a linear model."""
-    return Table(PLACES, bt.make_linear_design(PLACES, y, **options))
-
-
-LINEAR = matrix(RESPONSE, interactions="all")
-PLANE = matrix(RESPONSE)
-PLANE_OF_TWO = matrix(np.where(RESPONSE > 0, "a", "b"), task="classification")
-PLANE_OF_THREE = matrix(np.digitize(RESPONSE, [-0.5, 0.5]), task="classification")
+SPARSE = bt.GrowTree(beta=2.0) & bt.Weights("sparse")
+ADDED = {"options": {"offset": OFFSET}}
 GIBBS = bt.HME(depth=2, method="gibbs")
+NO_CHAINS = {"has_chains": False}
 
 CASES: dict[str, dict[str, Case]] = {
     "cart": {
-        "numbers": Case(bt.CART(), NUMBERS),
-        "classes": Case(bt.CART(), KYPHOSIS),
-        "one move": Case(bt.CART(proposal="uc"), NUMBERS),
-        "cycle": Case(bt.CART(proposal="cycle(4)"), CLASSES),
-        "edits": Case(bt.CART(bt.EditTree("x3 <= 0.5?\n├─ yes: 0.0 (50 rows)\n└─ no:  1.0 (53 rows)")), NUMBERS),
-        "program": Case(bt.CART(REJECT), KYPHOSIS),
-        "program, address": Case(bt.CART(REJECT, proposal="address"), NUMBERS),
-        "program, cycle": Case(bt.CART(BACKTRACK, proposal="cycle(4)"), CLASSES),
-        "monotone": Case(bt.CART(ORDERED), NUMBERS),
-        "monotone classes": Case(bt.CART(bt.GrowTree() & bt.Monotone(age=1)), KYPHOSIS),
-        "monotone program": Case(bt.CART(ORDERED_PROGRAM), NUMBERS),
-        "tempered": Case(bt.CART(), KYPHOSIS, ADAPTIVE),
-        "tempered, fixed ladder": Case(bt.CART(), NUMBERS, MRBAYES),
-        "tempered program": Case(bt.CART(REJECT), NUMBERS, ADAPTIVE),
-        "tempered monotone": Case(bt.CART(ORDERED), NUMBERS, ADAPTIVE),
-        "tempered monotone program": Case(bt.CART(ORDERED_PROGRAM), NUMBERS, MRBAYES),
+        "numbers": Case(bt.CART(), bins()),
+        "weights": Case(bt.CART(), bins(sample_weight=WEIGHT)),
+        "two classes": Case(bt.CART(), bins(TWO)),
+        "three classes": Case(bt.CART(), bins(THREE)),
+        "one move": Case(bt.CART(proposal="uc"), bins()),
+        "cycle": Case(bt.CART(proposal="cycle(4)"), bins(THREE)),
+        "edits": Case(bt.CART(EDITS), bins()),
+        "program": Case(bt.CART(REJECT), bins(TWO)),
+        "program, address": Case(bt.CART(REJECT, proposal="address"), bins()),
+        "program, cycle": Case(bt.CART(BACKTRACK, proposal="cycle(4)"), bins(THREE)),
+        "monotone": Case(bt.CART(MONOTONE), bins()),
+        "monotone classes": Case(bt.CART(MONOTONE), bins(TWO)),
+        "monotone program": Case(bt.CART(MONOTONE_PROGRAM), bins()),
+        "tempered": Case(bt.CART(), bins(TWO), ADAPTIVE),
+        "tempered, fixed ladder": Case(bt.CART(), bins(), MRBAYES),
+        "tempered program": Case(bt.CART(REJECT), bins(), ADAPTIVE),
+        "tempered monotone": Case(bt.CART(MONOTONE), bins(), ADAPTIVE),
+        "tempered monotone program": Case(bt.CART(MONOTONE_PROGRAM), bins(), MRBAYES),
     },
     "bart": {
-        "numbers": Case(bt.BART(trees=20), NUMBERS),
-        "weights and offset": Case(bt.BART(**FEW), WEIGHTED),
-        "two classes": Case(bt.BART(**FEW), KYPHOSIS),
-        "three classes": Case(bt.BART(**FEW), CLASSES),
-        "sparse": Case(bt.BART(**FEW, prior=SPARSE, k="learned"), NUMBERS),
-        "sparse classes": Case(bt.BART(**FEW, prior=SPARSE), KYPHOSIS),
-        "monotone": Case(bt.BART(**FEW, prior=bt.GrowTree(beta=2.0) & bt.Monotone(x3=1)), NUMBERS),
-        "grown": Case(bt.BART(**FEW, init="grow"), NUMBERS),
-        "grown classes": Case(bt.BART(**FEW, init="grow"), CLASSES),
-        "variance": Case(bt.BART(**FEW, prior=SPARSE, variance="forest", variance_trees=3, k="learned"), NUMBERS),
-        "soft": Case(bt.BART(**FEW, prior=SPARSE, split="soft", k="learned"), NUMBERS),
-        "soft classes": Case(bt.BART(**FEW, split="soft"), KYPHOSIS),
-        "program": Case(bt.BART(**PROGRAM, prior=BACKTRACK), NUMBERS),
-        "program, weights": Case(bt.BART(**PROGRAM, prior=REJECT & bt.MaxDepth(3)), WEIGHTED),
-        "program, two classes": Case(bt.BART(**PROGRAM, prior=BACKTRACK), KYPHOSIS),
-        "program, three classes": Case(bt.BART(**PROGRAM, prior=BACKTRACK), CLASSES),
-        "monotone program": Case(bt.BART(**PROGRAM, prior=ORDERED_PROGRAM), NUMBERS),
+        "numbers": Case(bt.BART(trees=20), bins()),
+        "weights and offset": Case(bt.BART(**FEW), bins(sample_weight=WEIGHT, offset=OFFSET), **ADDED),
+        "two classes": Case(bt.BART(**FEW), bins(TWO, sample_weight=WHOLE_WEIGHT)),
+        "two classes, offset": Case(bt.BART(**FEW), bins(TWO, offset=OFFSET), **ADDED),
+        "three classes": Case(bt.BART(**FEW), bins(THREE)),
+        "sparse": Case(bt.BART(**FEW, prior=SPARSE, k="learned"), bins()),
+        "sparse classes": Case(bt.BART(**FEW, prior=SPARSE), bins(TWO)),
+        "monotone": Case(bt.BART(**FEW, prior=MONOTONE), bins()),
+        "grown": Case(bt.BART(**FEW, init="grow"), bins()),
+        "grown classes": Case(bt.BART(**FEW, init="grow"), bins(THREE)),
+        "variance": Case(
+            bt.BART(**FEW, prior=SPARSE, variance="forest", variance_trees=3, k="learned"),
+            bins(sample_weight=WEIGHT, offset=OFFSET),
+            **ADDED,
+        ),
+        "soft": Case(bt.BART(**FEW, prior=SPARSE, split="soft", k="learned"), bins(offset=OFFSET), **ADDED),
+        "soft classes": Case(bt.BART(**FEW, split="soft"), bins(THREE)),
+        "program": Case(bt.BART(**PROGRAM, prior=BACKTRACK), bins()),
+        "program, weights": Case(bt.BART(**PROGRAM, prior=REJECT & bt.MaxDepth(3)), bins(sample_weight=WEIGHT)),
+        "program, two classes": Case(bt.BART(**PROGRAM, prior=BACKTRACK), bins(TWO)),
+        "program, three classes": Case(bt.BART(**PROGRAM, prior=BACKTRACK), bins(THREE)),
+        "monotone program": Case(bt.BART(**PROGRAM, prior=MONOTONE_PROGRAM), bins()),
     },
     "subset": {
-        "enumerated": Case(bt.Subset(), LINEAR, has_chains=False),
-        "sampled": Case(bt.Subset(method="sample"), LINEAR),
-        "ridge": Case(bt.Subset(coefficients=bt.Ridge(), method="sample", moves={"informed": 2}), LINEAR),
-        "heredity": Case(bt.Subset(heredity="weak", method="sample"), LINEAR),
-        "tempered": Case(bt.Subset(method="sample"), LINEAR, ADAPTIVE),
+        "enumerated": Case(bt.Subset(fit_intercept=False), matrix(), **NO_CHAINS),
+        "sampled": Case(bt.Subset(method="sample"), matrix(sample_weight=WEIGHT)),
+        "ridge": Case(bt.Subset(coefficients=bt.Ridge(), method="sample", moves={"informed": 2}), matrix()),
+        "heredity": Case(bt.Subset(heredity="weak", method="sample"), matrix(interactions="all")),
+        "tempered": Case(bt.Subset(method="sample"), matrix(interactions="all"), ADAPTIVE),
     },
     "hme": {
-        "one tree": Case(bt.HME(depth=1), PLANE, has_chains=False),
-        "mean field": Case(bt.HME(depth=1, method="variational"), PLANE, has_chains=False),
-        "numbers": Case(GIBBS, PLANE),
-        "constant": Case(bt.HME(depth=1, branching=3, expert="constant", method="gibbs"), PLANE),
-        "two classes": Case(GIBBS, PLANE_OF_TWO),
-        "three classes": Case(GIBBS, PLANE_OF_THREE),
-        "tempered": Case(GIBBS, PLANE, ADAPTIVE),
+        "one tree": Case(bt.HME(depth=1), matrix(sample_weight=WEIGHT), **NO_CHAINS),
+        "counts": Case(bt.HME(depth=1, expert="poisson"), matrix(COUNTS), **NO_CHAINS),
+        "online": Case(bt.HME(depth=1, method="online"), matrix(), **NO_CHAINS),
+        "mean field": Case(bt.HME(depth=1, method="variational"), matrix(), **NO_CHAINS),
+        "mean field, two classes": Case(bt.HME(depth=1, method="variational"), matrix(TWO), **NO_CHAINS),
+        "numbers": Case(GIBBS, matrix()),
+        "two outputs": Case(GIBBS, design_of_outputs(X[:, 1:], PAIRS, "regression", None, [0]), rows=X[:, 1:]),
+        "constant": Case(bt.HME(depth=1, branching=3, expert="constant", method="gibbs"), matrix()),
+        "two classes": Case(GIBBS, matrix(TWO)),
+        "three classes": Case(GIBBS, matrix(THREE)),
+        "tempered": Case(GIBBS, matrix(), ADAPTIVE),
+    },
+    "hmdt": {
+        "exact": Case(bt.HMDT(epochs=10, n_init=2), sequences(groups=GROUPS), **NO_CHAINS),
+        "mean field": Case(bt.HMDT(method="mean_field", epochs=10), sequences(), **NO_CHAINS),
+        "classes": Case(bt.HMDT(depth=1, epochs=10), sequences(THREE), **NO_CHAINS),
     },
 }
+EVERY = {f"{family}: {name}": case for family, cases in CASES.items() for name, case in cases.items()}

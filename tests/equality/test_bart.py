@@ -8,7 +8,7 @@ import pytest
 
 import baytree as bt
 from equality.sameness import assert_same
-from families import CASES, Case, Table
+from families import CASES, Case
 
 
 def weighted() -> bt.Design:
@@ -35,7 +35,7 @@ def levels() -> bt.Design:
 
 
 SPARSE = bt.GrowTree(beta=2.0) & bt.Weights("sparse")
-ROWS, SHORT = Table(None, weighted()), {"warmup": 5, "draws": 5, "thin": 2}
+ROWS, SHORT = weighted(), {"warmup": 5, "draws": 5, "thin": 2}
 LONG = {
     "long": Case(bt.BART(trees=5), ROWS, SHORT),
     "long, grown": Case(bt.BART(trees=5, init="grow"), ROWS, SHORT),
@@ -45,7 +45,7 @@ LONG = {
     "long, soft": Case(bt.BART(trees=5, prior=SPARSE, split="soft", k="learned"), ROWS, SHORT),
 }
 MANY_LEAVES = bt.BART(trees=1, prior=bt.GrowTree(beta=0.1, min_leaf=1), moves={"birth_death": 6.0, "change": 1.5})
-LEAVES = Case(MANY_LEAVES, Table(None, levels()))
+LEAVES = Case(MANY_LEAVES, levels())
 
 
 @pytest.mark.parametrize("case", LONG.values(), ids=LONG)

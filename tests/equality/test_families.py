@@ -13,9 +13,8 @@ from baytree.sampling import run as sampling
 from baytree.storage import partial_path
 from equality.killing import Killed, killed_after
 from equality.sameness import assert_same
-from families import CASES, Case
+from families import EVERY, Case
 
-EVERY = {f"{family}: {name}": case for family, cases in CASES.items() for name, case in cases.items()}
 CHAINS = {name: case for name, case in EVERY.items() if case.has_chains}
 
 every_case = pytest.mark.parametrize("case", EVERY.values(), ids=EVERY)

@@ -5,13 +5,33 @@ from __future__ import annotations
 import json
 import sqlite3
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 import baytree as bt
+
+
+def arrays_of(path: Path) -> dict[str, str]:
+    """The names of the arrays that the first chain has, with their types."""
+    with sqlite3.connect(path) as database:
+        return dict(database.execute("SELECT DISTINCT name, dtype FROM arrays WHERE chain = 0"))
+
+
+def header_of(path: Path, key: str) -> dict[str, Any]:
+    """An entry of the header."""
+    with sqlite3.connect(path) as database:
+        [(value,)] = database.execute("SELECT value FROM header WHERE key = ?", (key,))
+    return json.loads(value)
+
+
+def state_of(path: Path) -> dict[str, Any]:
+    """The state of the first chain."""
+    with sqlite3.connect(path) as database:
+        [(value,)] = database.execute("SELECT value FROM states WHERE chain = 0")
+    return json.loads(value)
 
 
 def edit(path: Path, statement: str, *values: object) -> None:
@@ -52,23 +72,19 @@ def rewrite_header(path: Path, key: str, value: str) -> None:
     edit(path, "UPDATE header SET value = ?, checksum = ? WHERE key = ?", value, zlib.crc32(value.encode()), key)
 
 
-def rewrite_model(path: Path, change: dict[str, Any]) -> None:
+def rewrite_model(path: Path, change: Mapping[str, Any]) -> None:
     """Replace parts of the model's description."""
-    with sqlite3.connect(path) as database:
-        [(value,)] = database.execute("SELECT value FROM header WHERE key = 'model'")
-    rewrite_header(path, "model", json.dumps(json.loads(value) | change))
+    rewrite_header(path, "model", json.dumps(header_of(path, "model") | change))
 
 
 def rewrite_state(path: Path, change: Callable[[dict[str, Any]], dict[str, Any]]) -> None:
     """Replace the state of the first chain and its checksum."""
-    with sqlite3.connect(path) as database:
-        [(value,)] = database.execute("SELECT value FROM states WHERE chain = 0")
-    text = json.dumps(change(json.loads(value)))
+    text = json.dumps(change(state_of(path)))
     edit(path, "UPDATE states SET value = ?, checksum = ? WHERE chain = 0", text, zlib.crc32(text.encode()))
 
 
 def refused_at_random(path: Path, times: int) -> int:
-    """Change bytes here and there; how often loading gives a FileError. Anything but that or a posterior is a fault."""
+    """Change bytes here and there; how often loading gives a FileError."""
     content = path.read_bytes()
     generator = np.random.default_rng(0)
     refused = 0
@@ -77,8 +93,14 @@ def refused_at_random(path: Path, times: int) -> int:
         for place in generator.integers(0, len(content), size=20):
             damaged[place] = generator.integers(256)
         path.write_bytes(damaged)
-        try:
-            bt.load(path)
-        except bt.FileError:
-            refused += 1
+        refused += not loads(path)
     return refused
+
+
+def loads(path: Path) -> bool:
+    """Whether a file gives a posterior, and no FileError; anything else is a fault."""
+    try:
+        bt.load(path)
+    except bt.FileError:
+        return False
+    return True

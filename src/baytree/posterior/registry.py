@@ -10,6 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from ..data.design import Schema
 from ..data.matrix import LinearSchema
 from ..diagnostics.convergence import Diagnostics
@@ -83,6 +85,9 @@ def read_posterior(reader: ModelReader) -> BasePosterior:
     kind = family_of(model).posterior
     states = [model.upgraded(state) for state in reader.states()]
     parts = [kind.read_parts(reader, chain) for chain in range(len(states))]
+    for name, array in (item for blocks in parts for block in blocks for item in block.items()):
+        if array.dtype.kind == "f" and not np.isfinite(array).all():
+            raise FileError(f"{reader.path}: damaged: {name} holds what is no number; restore a copy")
     # Files of earlier versions, and of runs that were not finished, have none.
     found = reader.header.get("diagnostics")
     recorded = None if found is None else Diagnostics.from_dict(found)

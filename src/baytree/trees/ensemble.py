@@ -128,6 +128,9 @@ class Ensemble:
             raise InputError("draws refer to trees that are not there")
         if int(self.leaves.sum()) != len(self.values) or not np.isfinite(self.values).all():
             raise InputError("leaf values are missing or no numbers")
+        # Of a tree there is one split fewer than leaves.
+        if self.bandwidths is not None and len(self.bandwidths) != len(self.values) - self.tree_index.size:
+            raise InputError("the bandwidths of soft rules are missing")
 
 
 def _parts(array: np.ndarray, first: np.ndarray, count: np.ndarray) -> np.ndarray:

@@ -1,0 +1,125 @@
+"""Files that are no model files, of earlier and later versions, and of runs that were killed, whatever the family."""
+
+import json
+import sqlite3
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import baytree as bt
+from robustness.damage import edit
+
+FIXTURES = Path(__file__).parents[1] / "fixtures"
+
+
+def test_no_such_file(tmp_path: Path) -> None:
+    with pytest.raises(bt.FileError, match="no such file"):
+        bt.load(tmp_path / "absent.baytree")
+
+
+@pytest.mark.parametrize("content", [b"", b"hello", b"SQLite format 3\0" + bytes(84), b"\x80\x04K\x01."])
+def test_foreign_files(content: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "foreign.baytree"
+    path.write_bytes(content)
+    with pytest.raises(bt.FileError):
+        bt.load(path)
+
+
+def test_another_database(tmp_path: Path) -> None:
+    with sqlite3.connect(tmp_path / "other.db") as database:
+        database.execute("CREATE TABLE header (key, value)")
+    with pytest.raises(bt.FileError, match="not a baytree model file"):
+        bt.load(tmp_path / "other.db")
+
+
+@pytest.mark.parametrize("name", ["cart: numbers"])
+def test_newer_format(model: Path) -> None:
+    edit(model, "PRAGMA user_version = 99")
+    with pytest.raises(bt.FileError, match="newer baytree"):
+        bt.load(model)
+
+
+@pytest.mark.parametrize("name", ["cart: numbers"])
+def test_unwritable_place(model: Path) -> None:
+    with pytest.raises(bt.FileError, match="cannot be written"):
+        bt.load(model).save(model.parent / "no" / "such" / "folder.baytree")
+
+
+def test_released_files_are_still_read() -> None:
+    """Every release leaves a fixture; later ones must read it and predict the same."""
+    fixtures = sorted(FIXTURES.glob("*.baytree"))
+    assert fixtures
+    for path in fixtures:
+        expected = json.loads(path.with_suffix(".json").read_text())
+        posterior = bt.load(path)
+        if isinstance(posterior, bt.Posterior):
+            np.testing.assert_allclose(posterior.predict(expected["X"]), expected["mean"], rtol=1e-12)
+            assert posterior.best_tree().to_dict() == expected["best_tree"]
+            continue
+        if isinstance(posterior, bt.HMEPosterior):
+            np.testing.assert_allclose(posterior.predict(expected["X"]), expected["mean"], rtol=1e-12)
+            assert list(posterior.best) == expected["best"]
+            continue
+        # Ensemble are in single precision.
+        mean = posterior.predict(expected["X"], offset=expected.get("offset"))
+        np.testing.assert_allclose(mean, expected["mean"], rtol=1e-6)
+        assert posterior.tree(0, 0, 0).to_dict() == expected["tree"]
+        if "sigma" in expected:
+            np.testing.assert_allclose(posterior.predict(expected["X"], "sigma"), expected["sigma"], rtol=1e-6)
+
+
+def test_a_kill_in_the_middle_of_a_checkpoint(tmp_path: Path) -> None:
+    """SQLite's journal undoes the half-written block, and the run goes on from the one before."""
+    path = tmp_path / "model.baytree"
+    code = f"""
+import os, signal, sqlite3
+import numpy as np
+import baytree as bt
+from baytree import storage
+from baytree.sampling import run as sampling
+design = bt.datasets.load("kyphosis").design()
+sampling.BLOCK_SECONDS, sampling.CHECKPOINT_SECONDS = 1e-9, 0.0
+append = storage.ModelWriter.append
+def kill_at_third(writer, *block):
+    if writer._block == 3:
+        row = ("tree", 0, 99, "<f8", "[4000000]", 0, np.zeros(4_000_000))
+        writer._database.execute("INSERT INTO arrays VALUES (?, ?, ?, ?, ?, ?, ?)", row)
+        os.kill(os.getpid(), signal.SIGKILL)
+    append(writer, *block)
+storage.ModelWriter.append = kill_at_third
+bt.sample(bt.CART(), design, warmup=20, draws=100, chains=2, seed=1, progress=False, checkpoint={str(path)!r})
+"""
+    done = subprocess.run([sys.executable, "-c", code], check=False)
+    assert done.returncode == -9
+    assert Path(f"{path}.partial-journal").exists()
+    design = bt.datasets.load("kyphosis").design()
+    resumed = bt.resume(path, design, progress=False)
+    usual = bt.sample(bt.CART(), design, warmup=20, draws=100, chains=2, seed=1, progress=False)
+    np.testing.assert_array_equal(resumed.log_likelihood, usual.log_likelihood)
+    assert bt.load(path).draws == 100
+
+
+def test_nothing_to_resume(tmp_path: Path) -> None:
+    with pytest.raises(bt.FileError, match="no unfinished run"):
+        bt.resume(tmp_path / "model.baytree", bt.datasets.load("kyphosis").design())
+
+
+def test_a_folder_is_no_place_for_a_checkpoint(tmp_path: Path) -> None:
+    with pytest.raises(bt.FileError, match="is a folder"):
+        bt.sample(bt.CART(), bt.datasets.load("kyphosis").design(), checkpoint=tmp_path)
+
+
+def test_a_run_that_never_began(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path, design = tmp_path / "model.baytree", bt.datasets.load("kyphosis").design()
+
+    def full_disk(*_: object) -> None:
+        raise bt.FileError("disk full")
+
+    monkeypatch.setattr("baytree.storage.ModelWriter.append", full_disk)
+    with pytest.raises(bt.FileError, match="disk full"):
+        bt.sample(bt.CART(), design, checkpoint=path, progress=False)
+    with pytest.raises(bt.FileError, match="before it began"):
+        bt.resume(path, design, progress=False)
