@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -46,7 +47,7 @@ class Case:
 
     def sample(self, **options: Any) -> Any:
         """The posterior of a short run."""
-        usual = {"warmup": 70, "draws": 12, "thin": 3, "chains": 2, "seed": 5, "progress": False}
+        usual = {"warmup": 70, "draws": 15, "thin": 3, "chains": 2, "seed": 5, "progress": False}
         return bt.sample(self.model, self.design, **usual | dict(self.settings) | options)
 
 
@@ -64,9 +65,10 @@ def matrix(y: np.ndarray = NUMBERS, **more: Any) -> bt.LinearDesign:
     return bt.make_linear_design(X, y, task=task_of(y), categorical_features=[1], **more)
 
 
-def sequences(y: np.ndarray = GAPS, **more: Any) -> bt.SequenceDesign:
-    """The table as sequences of rows."""
-    return bt.make_sequence_design(X, y, task=task_of(y), categorical_features=[1], **more)
+def remembering(model: bt.HMDT, y: np.ndarray, groups: np.ndarray | None = None) -> Case:
+    """Of the rows as sequences, each predicted from those before it."""
+    design = bt.make_sequence_design(X, y, groups=groups, task=task_of(y), categorical_features=[1])
+    return Case(model, design, has_chains=False, options={"y": y, "groups": groups})
 
 
 BACKTRACK, REJECT = (bt.slp.load("growtree.slp", semantics=how) for how in ("backtrack", "reject"))
@@ -107,6 +109,7 @@ CASES: dict[str, dict[str, Case]] = {
     "bart": {
         "numbers": Case(bt.BART(trees=20), bins()),
         "weights and offset": Case(bt.BART(**FEW), bins(sample_weight=WEIGHT, offset=OFFSET), **ADDED),
+        "weights": Case(bt.BART(**FEW), bins(sample_weight=WEIGHT)),
         "two classes": Case(bt.BART(**FEW), bins(TWO, sample_weight=WHOLE_WEIGHT)),
         "two classes, offset": Case(bt.BART(**FEW), bins(TWO, offset=OFFSET), **ADDED),
         "three classes": Case(bt.BART(**FEW), bins(THREE)),
@@ -149,9 +152,16 @@ CASES: dict[str, dict[str, Case]] = {
         "tempered": Case(GIBBS, matrix(), ADAPTIVE),
     },
     "hmdt": {
-        "exact": Case(bt.HMDT(epochs=10, n_init=2), sequences(groups=GROUPS), **NO_CHAINS),
-        "mean field": Case(bt.HMDT(method="mean_field", epochs=10), sequences(), **NO_CHAINS),
-        "classes": Case(bt.HMDT(depth=1, epochs=10), sequences(THREE), **NO_CHAINS),
+        "exact": remembering(bt.HMDT(epochs=4, n_init=2), GAPS, GROUPS),
+        "mean field": remembering(bt.HMDT(depth=1, method="mean_field", epochs=4, n_init=1), GAPS),
+        "classes": remembering(bt.HMDT(depth=1, epochs=3, n_init=1), THREE, GROUPS),
+        "two outputs": remembering(bt.HMDT(depth=1, epochs=3, n_init=1), PAIRS, GROUPS),
     },
 }
 EVERY = {f"{family}: {name}": case for family, cases in CASES.items() for name, case in cases.items()}
+
+
+@cache
+def drawn(name: str) -> Any:
+    """The posterior of one of them, drawn once."""
+    return EVERY[name].sample()

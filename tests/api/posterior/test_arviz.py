@@ -12,18 +12,23 @@ import pytest
 from scipy import stats
 
 import baytree as bt
-from api.posterior.families import CASES, Y, case, matrix, options_of, rows_of, seen_rows
 from baytree.bart.prediction import largest_probabilities, log_largest
 from baytree.cart.prediction import TreeBlock
+from baytree.data.design import AnyDesign
+from families import EVERY, NUMBERS, bins, drawn, matrix
 
 # One tree, or draws from one mean field, are too few for ArviZ.
-FEW = ("hme one tree", "hme counts", "hme two classes")
-DRAWN = [name for name in CASES if name not in FEW and not name.startswith("hmdt")]
+DRAWN = [name for name, case in EVERY.items() if case.has_chains or name == "subset: enumerated"]
 
 
-@pytest.mark.parametrize("name", CASES)
+def seen_rows(design: AnyDesign) -> np.ndarray:
+    """The rows whose response was seen."""
+    return np.arange(design.rows) if design.seen is None else np.flatnonzero(design.seen)
+
+
+@pytest.mark.parametrize("name", EVERY)
 def test_groups(name: str) -> None:
-    posterior, design = case(name)
+    posterior, design = drawn(name), EVERY[name].design
     groups = ["posterior", "sample_stats", "log_likelihood", "observed_data", "constant_data"]
     tree = posterior.to_datatree(design, predictive=True)
     assert list(tree.children) == [*groups, "posterior_predictive"]
@@ -39,8 +44,11 @@ def test_groups(name: str) -> None:
         assert json.loads(tree[group].attrs["model"]) == json.loads(json.dumps(posterior.model.to_dict()))
     np.testing.assert_array_equal(tree.sample_stats.joint_log_likelihood, posterior.log_likelihood)
     assert "log_likelihood" not in tree.sample_stats
-    rows, kinds = rows_of(name), posterior.predict(rows_of(name), ("mean", "draws", "predictive"), **options_of(name))
-    seen = seen_rows(name)
+    rows, kinds = (
+        EVERY[name].rows,
+        posterior.predict(EVERY[name].rows, ("mean", "draws", "predictive"), **EVERY[name].options),
+    )
+    seen = seen_rows(design)
     expected = tree.posterior["mu" if design.classes is None else "probability"]
     if name.startswith("cart"):  # what the leaves predict, their parameters integrated out
         np.testing.assert_allclose(expected.mean(("chain", "draw")), kinds["mean"], rtol=1e-12)
@@ -66,9 +74,9 @@ def test_groups(name: str) -> None:
             np.testing.assert_array_equal(tree.constant_data[other], given)
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", EVERY)
 def test_without_a_design(name: str) -> None:
-    posterior = case(name).posterior
+    posterior = drawn(name)
     tree = posterior.to_datatree()
     assert list(tree.children) == ["posterior", "sample_stats"]
     assert set(tree.posterior.data_vars) == set(posterior.variables)
@@ -76,16 +84,16 @@ def test_without_a_design(name: str) -> None:
         posterior.to_datatree(predictive=True)
 
 
-@pytest.mark.parametrize("name", ["cart", "bart", "subset", "hme"])
+@pytest.mark.parametrize("name", ["cart: numbers", "bart: weights", "subset: sampled", "hme: numbers"])
 def test_another_design(name: str) -> None:
-    posterior, _ = case(name)
-    other = case("hme" if name in ("cart", "bart") else "cart").design
+    posterior = drawn(name)
+    other = EVERY["hme: numbers" if name in ("cart: numbers", "bart: weights") else "cart: numbers"].design
     with pytest.raises(bt.InputError, match="not the columns and cut points"):
         posterior.to_datatree(other)
 
 
 def test_what_a_draw_has_in_the_way_of_numbers() -> None:
-    cart, subset, bart = (case(name).posterior for name in ("cart", "subset", "bart"))
+    cart, subset, bart = (drawn(name) for name in ("cart: numbers", "subset: sampled", "bart: weights"))
     tree = cart.to_datatree()
     np.testing.assert_array_equal(tree.posterior.n_leaves, cart.n_leaves)
     np.testing.assert_allclose(tree.posterior.asks.mean(("chain", "draw")), list(cart.inclusion().values()))
@@ -121,22 +129,22 @@ def weights_of(design: Any) -> np.ndarray:
 
 def of_classes(name: str) -> np.ndarray:
     """From the probabilities of `predict`; a row of weight w counts as w equal rows."""
-    posterior, design = case(name)
-    share = posterior.predict(rows_of(name), "draws", **options_of(name))
+    posterior, design = drawn(name), EVERY[name].design
+    share = posterior.predict(EVERY[name].rows, "draws", **EVERY[name].options)
     return weights_of(design) * np.log(share[:, :, np.arange(design.rows), design.y])
 
 
 def of_normal_noise(name: str) -> np.ndarray:
     """From what `predict` expects and the drawn σ; of a row of weight w the noise has the variance σ²/w."""
-    posterior, design = case(name)
-    mean = posterior.predict(rows_of(name), "draws", **options_of(name))
+    posterior, design = drawn(name), EVERY[name].design
+    mean = posterior.predict(EVERY[name].rows, "draws", **EVERY[name].options)
     return stats.norm.logpdf(design.y, mean, posterior.sigma[..., None] / np.sqrt(weights_of(design)))
 
 
 def of_mixtures(name: str) -> np.ndarray:
     """Leaf by leaf in the unit of the response, from the trees."""
-    posterior, design = case(name)
-    inputs, outputs = posterior.inputs.matrix(rows_of(name)), posterior.outputs
+    posterior, design = drawn(name), EVERY[name].design
+    inputs, outputs = posterior.inputs.matrix(EVERY[name].rows), posterior.outputs
     found = np.empty((posterior.chains, posterior.draws, design.rows))
     for chain in range(posterior.chains):
         for draw in range(posterior.draws):
@@ -153,54 +161,54 @@ def of_mixtures(name: str) -> np.ndarray:
 
 
 EXPECTED = {
-    "cart classes": of_classes,
-    "cart monotone classes": of_classes,
-    "cart tempered": of_classes,
-    "bart": of_normal_noise,
-    "bart offset": of_normal_noise,
-    "bart two classes": of_classes,
-    "bart two classes offset": of_classes,
-    "bart three classes": of_classes,
-    "subset": of_normal_noise,
-    "subset enumerated": of_normal_noise,
-    "hme": of_mixtures,
-    "hme tempered": of_mixtures,
-    "hme classes": of_classes,
-    "hme two classes": of_classes,
-    "hme one tree": of_mixtures,
-    "hme counts": of_mixtures,
-    "hme two outputs": of_mixtures,
+    "cart: three classes": of_classes,
+    "cart: monotone classes": of_classes,
+    "cart: tempered": of_classes,
+    "bart: weights": of_normal_noise,
+    "bart: soft": of_normal_noise,
+    "bart: two classes": of_classes,
+    "bart: two classes, offset": of_classes,
+    "bart: three classes": of_classes,
+    "subset: sampled": of_normal_noise,
+    "subset: enumerated": of_normal_noise,
+    "hme: numbers": of_mixtures,
+    "hme: tempered": of_mixtures,
+    "hme: three classes": of_classes,
+    "hme: mean field, two classes": of_classes,
+    "hme: one tree": of_mixtures,
+    "hme: counts": of_mixtures,
+    "hme: two outputs": of_mixtures,
 }
 
 
 @pytest.mark.parametrize("name", EXPECTED)
 def test_likelihoods_of_rows(name: str) -> None:
-    posterior, design = case(name)
+    posterior, design = drawn(name), EVERY[name].design
     found = posterior.to_datatree(design).log_likelihood.y.to_numpy()
     expected = EXPECTED[name](name)
     # Probabilities of three classes are integrals, whose error shows in the logarithm of small ones.
-    known = expected > np.log(1e-3) if name == "bart three classes" else np.full(expected.shape, True)
+    known = expected > np.log(1e-3) if name == "bart: three classes" else np.full(expected.shape, True)
     np.testing.assert_allclose(found[known], expected[known], rtol=1e-6, atol=1e-6)
     np.testing.assert_array_less(found[~known], np.log(2e-3))
 
 
 # Those that condition on all parameters, so that the likelihood is the product over the rows.
-PRODUCTS = [name for name in CASES if name.startswith(("bart", "hme", "hmdt"))]
+PRODUCTS = [name for name in EVERY if name.startswith(("bart", "hme", "hmdt"))]
 
 
 @pytest.mark.parametrize("name", PRODUCTS)
 def test_rows_add_up_to_the_joint_likelihood(name: str) -> None:
-    posterior, design = case(name)
+    posterior, design = drawn(name), EVERY[name].design
     found = posterior.pointwise_log_likelihood(design).sum(axis=-1)
     if not name.startswith("bart"):  # their joint likelihood is of outputs in standard units
-        found = found + weights_of(design)[seen_rows(name)].sum() * np.log(posterior.outputs.scale).sum()
+        found = found + weights_of(design)[seen_rows(design)].sum() * np.log(posterior.outputs.scale).sum()
     # The chains of sums of trees keep residuals in single precision.
     np.testing.assert_allclose(found, posterior.log_likelihood, rtol=1e-5, atol=1e-3)
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", EVERY)
 def test_blocks_of_rows_change_nothing(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    posterior, design = case(name)
+    posterior, design = drawn(name), EVERY[name].design
     whole = posterior.pointwise_log_likelihood(design)
     monkeypatch.setattr("baytree.posterior.prediction.BLOCK_NUMBERS", 500)
     np.testing.assert_allclose(posterior.pointwise_log_likelihood(design), whole, rtol=1e-12)
@@ -223,13 +231,12 @@ def test_small_probabilities_and_usual_ones_meet() -> None:
 
 # ---- leave-one-out ---------------------------------------------------------------------------------------------------
 
-LONG: dict[str, Any] = {"warmup": 200, "draws": 250, "chains": 2, "seed": 1, "progress": False}
+LONG: dict[str, Any] = {"warmup": 200, "draws": 250, "thin": 1, "seed": 1}
 
 
 @pytest.mark.parametrize("name", DRAWN)
 def test_every_row_is_an_observation(name: str) -> None:
-    model, data, more = CASES[name]()
-    posterior = bt.sample(model, data, **LONG | more)
+    posterior, data = EVERY[name].sample(**LONG), EVERY[name].design
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of rows that sway the fit
         found = arviz_stats.loo(posterior.to_datatree(data), pointwise=True)
@@ -242,20 +249,19 @@ def test_every_row_is_an_observation(name: str) -> None:
 
 def test_models_are_compared() -> None:
     trees = {}
-    for name in ("cart", "bart offset", "subset", "hme"):
-        model, data, more = CASES[name]()
-        data = replace(data, weight=None, offset=None) if isinstance(data, bt.Design) else matrix()
-        trees[name] = bt.sample(model, data, **LONG | more).to_datatree(data)
+    for name in ("cart: numbers", "bart: soft", "subset: sampled", "hme: numbers"):
+        data = bins() if isinstance(EVERY[name].design, bt.Design) else matrix()
+        trees[name] = replace(EVERY[name], design=data).sample(**LONG).to_datatree(data)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         found = arviz_stats.compare(trees)
     assert set(found.index) == set(trees)
-    assert found.index[-1] == "cart", "of a sum of two effects"
+    assert found.index[-1] == "cart: numbers", "of a sum of two effects"
 
 
 def one_leaf() -> tuple[bt.Posterior, bt.Design]:
     """Trees that are all one leaf, whose posterior and predictions are known."""
-    design = bt.make_design(np.arange(12.0)[:, None], Y[:12], task="regression")
+    design = bt.make_design(np.arange(12.0)[:, None], NUMBERS[:12], task="regression")
     options = {"warmup": 1, "draws": 5000, "chains": 2, "seed": 1, "progress": False}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # every tree is one leaf
@@ -310,7 +316,7 @@ def test_arviz_finds_what_the_diagnostics_find() -> None:
     assert float(rhat["probability"].max()) == pytest.approx(found.predictions.largest_rhat)
 
 
-@pytest.mark.parametrize("name", ["cart", "bart", "subset", "hme"])
+@pytest.mark.parametrize("name", ["cart: numbers", "bart: weights", "subset: sampled", "hme: numbers"])
 def test_a_datatree_without_arviz(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     usual = builtins.__import__
 
@@ -321,4 +327,4 @@ def test_a_datatree_without_arviz(name: str, monkeypatch: pytest.MonkeyPatch) ->
 
     monkeypatch.setattr(builtins, "__import__", missing)
     with pytest.raises(bt.InputError, match=r"pip install 'baytree\[arviz\]'"):
-        case(name).posterior.to_datatree()
+        drawn(name).to_datatree()

@@ -10,17 +10,17 @@ import numpy as np
 import pytest
 
 import baytree as bt
-from api.posterior.families import CASES, case, options_of, rows_of
 from baytree.posterior.base import BasePosterior
 from baytree.posterior.registry import family_of
 from baytree.posterior.summary import BaseSummary
+from families import EVERY, drawn
 
-TEMPERED = [name for name in CASES if "tempered" in name]
+TEMPERED = [name for name in EVERY if "tempered" in name]
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", EVERY)
 def test_sizes(name: str) -> None:
-    posterior = case(name).posterior
+    posterior = drawn(name)
     assert isinstance(posterior, BasePosterior)
     assert isinstance(posterior, family_of(posterior.model).posterior)
     assert posterior.log_likelihood.shape == (posterior.chains, posterior.draws) == posterior.prediction.shape
@@ -30,9 +30,9 @@ def test_sizes(name: str) -> None:
     assert posterior.check() is posterior
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", EVERY)
 def test_summaries(name: str) -> None:
-    posterior = case(name).posterior
+    posterior = drawn(name)
     summary = posterior.summary()
     assert isinstance(summary, BaseSummary)
     record = json.loads(json.dumps(summary.to_dict()))
@@ -43,9 +43,9 @@ def test_summaries(name: str) -> None:
     assert "\n\n\n" not in str(summary)
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", EVERY)
 def test_files_and_pickles(name: str, tmp_path: Path) -> None:
-    posterior, rows, options = case(name).posterior, rows_of(name), options_of(name)
+    posterior, rows, options = drawn(name), EVERY[name].rows, EVERY[name].options
     posterior.save(tmp_path / "saved.baytree")
     for again in (bt.load(tmp_path / "saved.baytree"), pickle.loads(pickle.dumps(posterior))):
         assert type(again) is type(posterior) and again.monitored is None
@@ -56,9 +56,9 @@ def test_files_and_pickles(name: str, tmp_path: Path) -> None:
         assert str(again.summary()) == str(posterior.summary())
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", EVERY)
 def test_a_pickle_runs_no_diagnostics(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    posterior = dataclasses.replace(case(name).posterior, recorded=None)
+    posterior = dataclasses.replace(drawn(name), recorded=None)
     assert posterior.monitored is not None
     with monkeypatch.context() as patched:
         patched.setattr(type(posterior), "_diagnose", lambda *_: pytest.fail("the chains were compared"))
@@ -68,9 +68,9 @@ def test_a_pickle_runs_no_diagnostics(name: str, monkeypatch: pytest.MonkeyPatch
     assert known.monitored is None and known.recorded == posterior.diagnostics()
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", EVERY)
 def test_acceptance_and_swaps(name: str) -> None:
-    posterior = case(name).posterior
+    posterior = drawn(name)
     assert posterior.tempered == (name in TEMPERED)
     assert set(posterior.acceptance) == (set(posterior.model.shares()) if posterior.has_chains else set())
     assert all(0 <= share <= 1 for share in posterior.acceptance.values())
@@ -85,9 +85,9 @@ def test_acceptance_and_swaps(name: str) -> None:
         posterior.swaps()
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", EVERY)
 def test_only_chains_go_on(name: str) -> None:
-    posterior, design = case(name)
+    posterior, design = drawn(name), EVERY[name].design
     if posterior.has_chains:
         longer = bt.extend(posterior, design, draws=5, progress=False)
         np.testing.assert_array_equal(longer.log_likelihood[:, :15], posterior.log_likelihood)
@@ -97,10 +97,10 @@ def test_only_chains_go_on(name: str) -> None:
         bt.extend(posterior, design, draws=5, progress=False)
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", EVERY)
 @pytest.mark.parametrize("power", [-1, np.inf, "all"])
 def test_powers(name: str, power: Any) -> None:
-    model = case(name).posterior.model
+    model = drawn(name).model
     if hasattr(model, "power"):
         with pytest.raises(bt.InputError, match="choose 0 or more; 1 is the posterior, 0 the prior"):
             dataclasses.replace(model, power=power)
@@ -117,12 +117,12 @@ DAMAGES: dict[str, Any] = {
 
 
 @pytest.mark.parametrize("damage", DAMAGES)
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", EVERY)
 def test_parts_that_do_not_belong_together(name: str, damage: str) -> None:
-    posterior = case(name).posterior
+    posterior = drawn(name)
     if not posterior.has_chains and "state" not in damage and damage != "other settings":
         return
-    if name == "subset enumerated" and damage.startswith("a state that"):
+    if name == "subset: enumerated" and damage.startswith("a state that"):
         return  # its states say nothing
     with pytest.raises(bt.InputError):
         dataclasses.replace(posterior, **DAMAGES[damage](posterior)).check()

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 import baytree as bt
-from api.posterior.families import CASES, case, options_of, rows_of
 from baytree.bart.prediction import SumPredictor
 from baytree.cart.prediction import TreePrediction
 from baytree.data.design import Schema
@@ -14,16 +13,17 @@ from baytree.data.matrix import LinearSchema
 from baytree.hmdt.inference import Inference
 from baytree.hme.soft_tree import SoftTree
 from baytree.posterior.prediction import Block, interval_of, tails
+from families import EVERY, drawn
 
 
 def kinds_of(name: str) -> tuple[str, ...]:
     """The kinds that there are; one tree has no error bars."""
-    prediction = case(name).posterior.prediction
+    prediction = drawn(name).prediction
     return tuple(kind for kind in prediction.kinds if kind != "interval" or prediction.shape != (1, 1))
 
 
 def predicted(name: str, kind: Any, prob: float = 0.9) -> Any:
-    return case(name).posterior.predict(rows_of(name), kind, prob, **options_of(name))
+    return drawn(name).predict(EVERY[name].rows, kind, prob, **EVERY[name].options)
 
 
 def assert_equal_bits(one: np.ndarray, other: np.ndarray) -> None:
@@ -32,7 +32,7 @@ def assert_equal_bits(one: np.ndarray, other: np.ndarray) -> None:
 
 
 @pytest.mark.parametrize("block_numbers", [4_000_000, 2000])
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", EVERY)
 def test_kinds_together_are_those_alone(name: str, block_numbers: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("baytree.posterior.prediction.BLOCK_NUMBERS", block_numbers)
     kinds = kinds_of(name)
@@ -68,17 +68,17 @@ def counted(monkeypatch: pytest.MonkeyPatch) -> dict[str, int]:
     return calls
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", EVERY)
 def test_kinds_together_encode_and_walk_once(name: str, counted: dict[str, int]) -> None:
-    posterior = case(name).posterior
+    posterior = drawn(name)
     predicted(name, kinds_of(name))
     # The variance is a forest of its own, and each soft tree is walked by itself; linear models walk nowhere.
-    forests = {"bart variance": 2, "subset": 0, "subset enumerated": 0}
-    walks = posterior.chains * posterior.draws if name.startswith("hme ") or name == "hme" else forests.get(name, 1)
+    walks = 2 if name == "bart: variance" else 1
+    walks = {"subset": 0, "hme": posterior.chains * posterior.draws}.get(name.split(":")[0], walks)
     assert counted == {"encode": 1, "walk": walks}
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", EVERY)
 def test_what_is_refused(name: str) -> None:
     for kind in ("median", ("mean", "median")):
         with pytest.raises(bt.InputError, match="no kind of prediction 'median'"):
@@ -88,10 +88,10 @@ def test_what_is_refused(name: str) -> None:
     assert predicted(name, ()) == {}
 
 
-@pytest.mark.parametrize("name", [name for name in CASES if not name.startswith("cart")])
+@pytest.mark.parametrize("name", [name for name in EVERY if not name.startswith("cart")])
 def test_some_of_the_draws(name: str) -> None:
-    prediction = case(name).posterior.prediction
-    rows = case(name).posterior.schema.encode(rows_of(name))
+    prediction = drawn(name).prediction
+    rows = drawn(name).schema.encode(EVERY[name].rows)
     if prediction.draws == 1:
         assert prediction.some(1) is prediction
         return
