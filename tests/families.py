@@ -2,7 +2,7 @@
 
 Whoever enters a family here has it held to all that every family promises: the same bits however a run is cut up
 (`equality/test_families.py`), files that are damaged, hostile or old (`robustness/test_families.py`), posteriors and
-predictions (`api/posterior`), and scikit-learn's checks (`api/estimators`).
+predictions (`api/posterior`), and scikit-learn's checks (`api/test_estimators.py`).
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from functools import cache
 from typing import Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
 import baytree as bt
 from baytree.data.design import AnyDesign
@@ -165,3 +166,51 @@ EVERY = {f"{family}: {name}": case for family, cases in CASES.items() for name, 
 def drawn(name: str) -> Any:
     """The posterior of one of them, drawn once."""
     return EVERY[name].sample()
+
+
+@dataclass(frozen=True)
+class Estimator:
+    """An estimator that is quick, and the checks of scikit-learn that it must fail, each with the reason."""
+
+    estimator: BaseEstimator
+    fails: Mapping[str, str] = field(default_factory=dict)
+
+
+WEIGHTED = "check_sample_weight_equivalence_on_dense_data"
+LEAVES_COUNT_ROWS = {
+    WEIGHTED: "A weight counts for the likelihood, but min_leaf counts rows and cut points come from distinct rows: three "
+    "copies of a row make a leaf of three, one row of weight 3 makes a leaf of one."
+}
+NOISE_COUNTS_ROWS = {
+    WEIGHTED: "A weight is a precision: a row of weight 3 is one row with a third of the noise's variance, not three "
+    "rows, which would say more about the noise."
+}
+BEGINS_AT_A_TREE = {
+    WEIGHTED: "EM begins at a decision tree of scikit-learn, which breaks ties by the order of the rows."
+}
+TAKES_NO_WEIGHTS = dict.fromkeys(
+    (WEIGHTED, "check_sample_weights_list", "check_sample_weights_not_overwritten"),
+    "Chains take no weights, and say so.",
+)
+IN_TIME = {
+    "check_methods_sample_order_invariance": "The order of the rows is that of time.",
+    "check_methods_subset_invariance": "A prediction depends on the rows before it.",
+}
+QUICK: dict[str, Any] = {"chains": 2, "warmup": 30, "draws": 40, "random_state": 0}
+QUICK_GIBBS: dict[str, Any] = QUICK | {"method": "gibbs", "depth": 1, "warmup": 20, "draws": 20}
+
+ESTIMATORS = {
+    "cart: numbers": Estimator(bt.CARTRegressor(random_state=0), LEAVES_COUNT_ROWS),
+    "cart: classes": Estimator(bt.CARTClassifier(random_state=0), LEAVES_COUNT_ROWS),
+    "bart: numbers": Estimator(bt.BARTRegressor(trees=10, **QUICK), LEAVES_COUNT_ROWS),
+    "bart: classes": Estimator(bt.BARTClassifier(trees=10, **QUICK), LEAVES_COUNT_ROWS),
+    "subset: numbers": Estimator(bt.SubsetRegressor(random_state=0), NOISE_COUNTS_ROWS),
+    "subset: selector": Estimator(bt.SubsetSelector(random_state=0)),
+    "hme: numbers": Estimator(bt.HMERegressor(random_state=0), BEGINS_AT_A_TREE),
+    "hme: numbers, begun at random": Estimator(bt.HMERegressor(init="random", random_state=0)),
+    "hme: classes": Estimator(bt.HMEClassifier(random_state=0)),
+    "hme: numbers by Gibbs": Estimator(bt.HMERegressor(**QUICK_GIBBS), TAKES_NO_WEIGHTS),
+    "hme: classes by Gibbs": Estimator(bt.HMEClassifier(ridge=0.1, **QUICK_GIBBS), TAKES_NO_WEIGHTS),
+    "hmdt: numbers": Estimator(bt.HMDTRegressor(depth=1, n_init=1, random_state=0), IN_TIME),
+    "hmdt: classes": Estimator(bt.HMDTClassifier(n_init=1, random_state=0), IN_TIME),
+}

@@ -1,7 +1,6 @@
 """Sums of trees as estimators and posteriors: scikit-learn's checks, weights, offsets, knowledge, kinds of columns."""
 
 import json
-import pickle
 from pathlib import Path
 from typing import Any
 
@@ -13,41 +12,10 @@ from scipy.special import ndtr
 from scipy.stats import norm
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
-from sklearn.utils.estimator_checks import estimator_checks_generator
 
 import baytree as bt
 
 QUICK = {"trees": 10, "chains": 2, "warmup": 30, "draws": 40, "random_state": 0}
-
-# The one place for checks that are expected to fail, each with its reason.
-EXPECTED_FAILURES = {
-    "check_sample_weight_equivalence_on_dense_data": (
-        "A weight is the precision of a row of numbers, or a count of rows with a class; but min_leaf counts rows, cut "
-        "points come from distinct rows, and the noise of three rows says more about σ than that of their mean."
-    ),
-}
-
-ESTIMATORS = [bt.BARTClassifier(**QUICK), bt.BARTRegressor(**QUICK)]
-CHECKS = [
-    pytest.param(estimator, check, id=f"{type(estimator).__name__}-{check.func.__name__}-{number}")
-    for each in ESTIMATORS
-    for number, (estimator, check) in enumerate(estimator_checks_generator(each))
-]
-
-
-@pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize(("estimator", "check"), CHECKS)
-def test_scikit_learn_check(estimator: object, check: Any) -> None:
-    if check.func.__name__ in EXPECTED_FAILURES:
-        with pytest.raises(AssertionError):
-            check(estimator)
-    else:
-        check(estimator)
-
-
-def test_every_expected_failure_is_a_check() -> None:
-    names = {check.func.__name__ for each in ESTIMATORS for _, check in estimator_checks_generator(each)}
-    assert set(EXPECTED_FAILURES) <= names
 
 
 @pytest.fixture(scope="module")
@@ -439,42 +407,6 @@ def test_clone_and_search(friedman: bt.datasets.Dataset) -> None:
     assert clone(quick).get_params() == quick.get_params()
     search = GridSearchCV(quick, {"trees": [2, 20]}, cv=2).fit(friedman.X.to_pandas(), friedman.y)
     assert search.best_params_["trees"] == 20
-
-
-def test_pickles_predict_the_same(friedman: bt.datasets.Dataset) -> None:
-    model = bt.BARTRegressor(**QUICK).fit(friedman.X, friedman.y)
-    again = pickle.loads(pickle.dumps(model))
-    np.testing.assert_array_equal(again.predict(friedman.X), model.predict(friedman.X))
-    assert again.posterior_.diagnostics() == model.posterior_.diagnostics()
-    assert again.posterior_.monitored is None
-
-
-def test_threads_do_not_matter(friedman: bt.datasets.Dataset) -> None:
-    one, two = (bt.BARTRegressor(**QUICK, n_jobs=jobs).fit(friedman.X, friedman.y).posterior_ for jobs in (1, 2))
-    np.testing.assert_array_equal(one.ensemble.values, two.ensemble.values)
-
-
-@pytest.mark.parametrize("classes", [0, 2, 3])
-def test_saved_and_extended(friedman: bt.datasets.Dataset, classes: int, tmp_path: Any) -> None:
-    y = (
-        friedman.y
-        if classes == 0
-        else np.digitize(friedman.y, np.quantile(friedman.y, np.arange(1, classes) / classes))
-    )
-    task = "classification" if classes else "regression"
-    design = bt.make_design(friedman.X, y, task=task)
-    model = bt.BART(trees=5, prior=bt.GrowTree(beta=2) & bt.Weights("sparse"))
-    options = {"warmup": 10, "chains": 2, "seed": 1, "progress": False}
-    short, long = (bt.sample(model, design, draws=draws, **options) for draws in (10, 25))
-    short.save(tmp_path / "short.baytree")
-    loaded = bt.load(tmp_path / "short.baytree")
-    assert isinstance(loaded, bt.BARTPosterior)
-    np.testing.assert_array_equal(loaded.predict(friedman.X), short.predict(friedman.X))
-    assert loaded.diagnostics() == short.diagnostics()
-    extended = bt.extend(loaded, design, draws=15, progress=False)
-    np.testing.assert_array_equal(extended.ensemble.values, long.ensemble.values)
-    np.testing.assert_array_equal(extended.log_weights, long.log_weights)
-    np.testing.assert_array_equal(extended.log_likelihood, long.log_likelihood)
 
 
 def test_the_summary_says_what_was_fitted(friedman: bt.datasets.Dataset) -> None:

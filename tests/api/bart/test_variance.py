@@ -1,7 +1,5 @@
 """Noise whose variance is a product of trees, as a person meets it."""
 
-import pickle
-
 import numpy as np
 import pytest
 
@@ -67,12 +65,6 @@ def test_units_do_not_matter(fitted: dict[str, bt.BARTRegressor]) -> None:
     np.testing.assert_allclose(ratio, 1024.0, rtol=1e-4)
     difference = large.posterior_.log_likelihood - small.posterior_.log_likelihood
     np.testing.assert_allclose(difference, -ROWS * np.log(1024.0), rtol=1e-6)
-
-
-def test_pickled(fitted: dict[str, bt.BARTRegressor]) -> None:
-    x, _ = table(50, 4)
-    copy = pickle.loads(pickle.dumps(fitted["forest"]))
-    np.testing.assert_array_equal(copy.predict(x, kind="predictive"), fitted["forest"].predict(x, kind="predictive"))
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import json
 import math
-import pickle
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -506,22 +505,6 @@ def test_findings_about_other_draws_are_not_used(kyphosis: bt.Posterior, tmp_pat
     )
     assert fewer.diagnostics().chains == 2
     assert fewer.diagnostics().predictions is None
-
-
-def test_a_pickle_keeps_the_findings_but_no_rows(kyphosis: bt.Posterior) -> None:
-    found = kyphosis.diagnostics()
-    again = pickle.loads(pickle.dumps(kyphosis))
-    assert again.monitored is None
-    assert again.diagnostics() == found
-
-
-def test_a_pickle_compares_nothing(kyphosis: bt.Posterior, monkeypatch: pytest.MonkeyPatch) -> None:
-    fresh = dataclasses.replace(kyphosis, recorded=None)
-    with monkeypatch.context() as patched:
-        patched.setattr(bt.Posterior, "_diagnose", lambda *_: pytest.fail("the chains were compared"))
-        again = pickle.loads(pickle.dumps(fresh))
-    assert again.recorded is None
-    assert again.diagnostics() == fresh.diagnostics()
 
 
 def test_files_from_before_there_were_findings() -> None:

@@ -1,9 +1,7 @@
 """Trees and posteriors as their users meet them."""
 
-import copy
 import dataclasses
 import json
-import pickle
 import signal
 from pathlib import Path
 
@@ -324,13 +322,6 @@ def test_plain_progress(capsys: pytest.CaptureFixture[str]) -> None:
     assert "draws 10/10" in captured.err
     assert "log-likelihood" in captured.err and "acceptance" in captured.err
     assert captured.out == ""
-
-
-def test_copies_and_pickles(posterior: bt.Posterior) -> None:
-    X = bt.datasets.load("kyphosis").X
-    expected = posterior.predict(X)
-    for copied in (pickle.loads(pickle.dumps(posterior)), copy.deepcopy(posterior)):
-        np.testing.assert_array_equal(copied.predict(X), expected)
 
 
 def test_other_cuts_or_names_are_other_data(posterior: bt.Posterior) -> None:

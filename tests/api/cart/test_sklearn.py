@@ -6,40 +6,8 @@ from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
-from sklearn.utils.estimator_checks import estimator_checks_generator
 
 import baytree as bt
-
-# The one place for checks that are expected to fail, each with its reason.
-EXPECTED_FAILURES = {
-    "check_sample_weight_equivalence_on_dense_data": (
-        "A weight multiplies a row's likelihood, but min_leaf counts rows and cut points come from distinct rows: "
-        "three copies of a row make a leaf of three, one row of weight 3 makes a leaf of one."
-    ),
-}
-
-ESTIMATORS = [bt.CARTClassifier(random_state=0), bt.CARTRegressor(random_state=0)]
-CHECKS = [
-    pytest.param(estimator, check, id=f"{type(estimator).__name__}-{check.func.__name__}-{number}")
-    for each in ESTIMATORS
-    for number, (estimator, check) in enumerate(estimator_checks_generator(each))
-]
-
-
-@pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize(("estimator", "check"), CHECKS)
-def test_scikit_learn_check(estimator: object, check: object) -> None:
-    name = check.func.__name__
-    if name in EXPECTED_FAILURES:
-        with pytest.raises(AssertionError):
-            check(estimator)
-    else:
-        check(estimator)
-
-
-def test_every_expected_failure_is_a_check() -> None:
-    names = {check.func.__name__ for each in ESTIMATORS for _, check in estimator_checks_generator(each)}
-    assert set(EXPECTED_FAILURES) <= names
 
 
 def test_example_of_the_issue() -> None:

@@ -11,31 +11,8 @@ import pytest
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.tree import DecisionTreeRegressor
-from sklearn.utils.estimator_checks import estimator_checks_generator
 
 import baytree as bt
-
-# The one place for checks that are expected to fail, each with its reason.
-EXPECTED_FAILURES = {
-    "check_methods_sample_order_invariance": "the order of the rows is that of time",
-    "check_methods_subset_invariance": "a prediction depends on the rows before it",
-}
-ESTIMATORS = [bt.HMDTRegressor(depth=1, n_init=1, random_state=0), bt.HMDTClassifier(n_init=1, random_state=0)]
-CHECKS = [
-    pytest.param(estimator, check, id=f"{type(estimator).__name__}-{check.func.__name__}-{number}")
-    for each in ESTIMATORS
-    for number, (estimator, check) in enumerate(estimator_checks_generator(each))
-]
-
-
-@pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize(("estimator", "check"), CHECKS)
-def test_scikit_learn_check(estimator: object, check: object) -> None:
-    if check.func.__name__ in EXPECTED_FAILURES:
-        with pytest.raises(AssertionError, match="is not invariant"):
-            check(estimator)
-    else:
-        check(estimator)
 
 
 def regimes(rows: int = 300, seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -3,57 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import clone
 from sklearn.tree import DecisionTreeRegressor
-from sklearn.utils.estimator_checks import estimator_checks_generator
 
 import baytree as bt
 from baytree.hme.splits import Splits
-
-# The one place for checks that are expected to fail, each with its reason.
-EXPECTED_FAILURES = {
-    ("HMERegressor", "em", "check_sample_weight_equivalence_on_dense_data"): (
-        "EM begins at a decision tree of scikit-learn, which breaks ties by the order of the rows; with init='random' "
-        "the check passes."
-    ),
-    **dict.fromkeys(
-        [
-            (name, "gibbs", f"check_sample_weight{check}")
-            for name in ("HMERegressor", "HMEClassifier")
-            for check in ("_equivalence_on_dense_data", "s_list", "s_not_overwritten")
-        ],
-        "Chains take no weights, and say so.",
-    ),
-}
-FEW = {"random_state": 0, "chains": 2, "warmup": 20, "draws": 20, "depth": 1}
-ESTIMATORS = [
-    bt.HMERegressor(random_state=0),
-    bt.HMEClassifier(random_state=0),
-    bt.HMERegressor(method="gibbs", **FEW),
-    bt.HMEClassifier(method="gibbs", ridge=0.1, **FEW),
-]
-CHECKS = [
-    pytest.param(estimator, check, id=f"{type(estimator).__name__}-{each.method}-{check.func.__name__}-{number}")
-    for each in ESTIMATORS
-    for number, (estimator, check) in enumerate(estimator_checks_generator(each))
-]
-
-
-@pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize(("estimator", "check"), CHECKS)
-def test_scikit_learn_check(estimator: Any, check: Any) -> None:
-    if (type(estimator).__name__, estimator.method, check.func.__name__) in EXPECTED_FAILURES:
-        with pytest.raises((AssertionError, bt.InputError)):
-            check(estimator)
-        if estimator.method == "em":
-            check(clone(estimator).set_params(init="random"))
-    else:
-        check(estimator)
 
 
 def bent(rows: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:

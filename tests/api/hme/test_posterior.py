@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
 from pathlib import Path
 from typing import Any
 
@@ -147,22 +146,6 @@ def test_the_interval_of_one_tree_is_exact() -> None:
         assert share @ stats.norm.cdf((z - means) / sd) == pytest.approx(prob, abs=1e-9)
     with pytest.raises(bt.InputError, match="method='em' found one tree, which has no error bars"):
         posterior.predict(X, "interval")
-
-
-@pytest.mark.parametrize("kind", RESPONSES)
-def test_files(kind: str, tmp_path: Path) -> None:
-    for posterior in (fitted(kind), drawn(kind)):
-        posterior.save(tmp_path / "model.baytree")
-        again = bt.load(tmp_path / "model.baytree")
-        assert isinstance(again, HMEPosterior)
-        assert (again.model, again.schema, again.settings) == (posterior.model, posterior.schema, posterior.settings)
-        for name, values in posterior.part(0, 0, posterior.draws).items():
-            assert np.array_equal(again.part(0, 0, posterior.draws)[name], values), name
-        assert np.array_equal(again.predict(X), posterior.predict(X))
-        assert str(again.summary()) == str(posterior.summary())
-        assert again.objective == posterior.objective
-    pickled = pickle.loads(pickle.dumps(posterior))
-    assert np.array_equal(pickled.predict(X), posterior.predict(X))
 
 
 def test_layouts_are_undone() -> None:

@@ -1,5 +1,6 @@
 """What posteriors of all families share: chains, tempering, files, pickles, and whether the chains agree."""
 
+import copy
 import dataclasses
 import json
 import pickle
@@ -28,6 +29,8 @@ def test_sizes(name: str) -> None:
     for series in posterior.series.values():
         assert series.shape == posterior.log_likelihood.shape
     assert posterior.check() is posterior
+    assert repr(posterior).startswith(f"<{type(posterior).__name__}")
+    assert f"response {posterior.schema.response.name!r}" in repr(posterior)
 
 
 @pytest.mark.parametrize("name", EVERY)
@@ -47,10 +50,11 @@ def test_summaries(name: str) -> None:
 def test_files_and_pickles(name: str, tmp_path: Path) -> None:
     posterior, rows, options = drawn(name), EVERY[name].rows, EVERY[name].options
     posterior.save(tmp_path / "saved.baytree")
-    for again in (bt.load(tmp_path / "saved.baytree"), pickle.loads(pickle.dumps(posterior))):
+    saved, pickled = bt.load(tmp_path / "saved.baytree"), pickle.loads(pickle.dumps(posterior))
+    for again in (saved, pickled, copy.deepcopy(posterior)):
         assert type(again) is type(posterior) and again.monitored is None
         np.testing.assert_array_equal(again.log_likelihood, posterior.log_likelihood)
-        together = again.predict(rows, ("mean", "draws"), **options)
+        together = again.predict(rows, ("mean", "draws", "predictive"), **options)
         for kind, found in together.items():
             np.testing.assert_array_equal(found, posterior.predict(rows, kind, **options))
         assert str(again.summary()) == str(posterior.summary())
@@ -95,6 +99,7 @@ def test_only_chains_go_on(name: str) -> None:
     method = posterior.model.method
     with pytest.raises(bt.InputError, match=f"method='{method}' has no chains that could go on: sample anew"):
         bt.extend(posterior, design, draws=5, progress=False)
+    assert bt.converge(posterior, design, progress=False) is posterior
 
 
 @pytest.mark.parametrize("name", EVERY)

@@ -3,46 +3,18 @@
 from __future__ import annotations
 
 import os
-import pickle
 import signal
 import threading
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
-import polars as pl
 import pytest
 from sklearn.base import clone
 from sklearn.linear_model import LinearRegression
 from sklearn.pipeline import make_pipeline
-from sklearn.utils.estimator_checks import estimator_checks_generator
 
 import baytree as bt
 from baytree.subset.posterior import SubsetPosterior
-
-# The one place for checks that are expected to fail, each with its reason.
-EXPECTED_FAILURES = {
-    "check_sample_weight_equivalence_on_dense_data": (
-        "A weight is a precision: a row of weight 3 is one row with a third of the noise's variance, not three rows, "
-        "which would say more about the noise."
-    ),
-}
-ESTIMATORS = [bt.SubsetRegressor(random_state=0), bt.SubsetSelector(random_state=0)]
-CHECKS = [
-    pytest.param(estimator, check, id=f"{type(estimator).__name__}-{check.func.__name__}-{number}")
-    for each in ESTIMATORS
-    for number, (estimator, check) in enumerate(estimator_checks_generator(each))
-]
-
-
-@pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize(("estimator", "check"), CHECKS)
-def test_scikit_learn_check(estimator: object, check: object) -> None:
-    if check.func.__name__ in EXPECTED_FAILURES and isinstance(estimator, bt.SubsetRegressor):
-        with pytest.raises(AssertionError):
-            check(estimator)
-    else:
-        check(estimator)
 
 
 def line(rows: int, columns: int, seed: int = 0, noise: float = 1.0) -> tuple[np.ndarray, np.ndarray]:
@@ -366,40 +338,6 @@ def test_the_selector() -> None:
 
 
 # ---- files and longer runs ------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("method", ["enumerate", "sample"])
-def test_files(method: str, tmp_path: Path) -> None:
-    X, y = line(60, 6)
-    posterior = fitted(pl.DataFrame(X, schema=list("abcdef")), y, method=method, draws=200)
-    posterior.save(tmp_path / "model.baytree")
-    loaded = bt.load(tmp_path / "model.baytree")
-    frame = pd.DataFrame(X, columns=list("abcdef"))
-    for one in (loaded, pickle.loads(pickle.dumps(posterior))):
-        np.testing.assert_array_equal(
-            one.predict(frame, kind="predictive"), posterior.predict(frame, kind="predictive")
-        )
-        assert str(one.top_models()) == str(posterior.top_models())
-        assert str(one.summary()) == str(posterior.summary())
-        assert one.summary().to_dict() == posterior.summary().to_dict()
-    design = bt.make_linear_design(X, y, names=list("abcdef"))
-    if method == "enumerate":
-        with pytest.raises(bt.InputError, match="has no chains that could go on: sample anew"):
-            bt.extend(loaded, design, draws=10, progress=False)
-        assert bt.converge(posterior, design, progress=False) is posterior
-    else:
-        longer = fitted(X, y, method=method, draws=300)
-        more = bt.extend(bt.load(tmp_path / "model.baytree"), design, draws=100, progress=False)
-        np.testing.assert_array_equal(more.predict(X, kind="draws"), longer.predict(X, kind="draws"))
-
-
-def test_a_checkpoint_is_a_model_file(tmp_path: Path) -> None:
-    X, y = line(60, 6)
-    design = bt.make_linear_design(X, y)
-    for method in ("enumerate", "sample"):
-        path = tmp_path / f"{method}.baytree"
-        posterior = bt.sample(bt.Subset(method=method), design, draws=50, seed=1, progress=False, checkpoint=path)
-        np.testing.assert_array_equal(bt.load(path).predict(X, "draws"), posterior.predict(X, "draws"))
 
 
 def test_use_beside_trees() -> None:
