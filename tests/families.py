@@ -178,8 +178,8 @@ class Estimator:
 
 WEIGHTED = "check_sample_weight_equivalence_on_dense_data"
 LEAVES_COUNT_ROWS = {
-    WEIGHTED: "A weight counts for the likelihood, but min_leaf counts rows and cut points come from distinct rows: three "
-    "copies of a row make a leaf of three, one row of weight 3 makes a leaf of one."
+    WEIGHTED: "A weight counts for the likelihood, but min_leaf counts rows and cut points come from distinct rows: "
+    "three copies of a row make a leaf of three, one row of weight 3 makes a leaf of one."
 }
 NOISE_COUNTS_ROWS = {
     WEIGHTED: "A weight is a precision: a row of weight 3 is one row with a third of the noise's variance, not three "
