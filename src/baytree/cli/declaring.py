@@ -113,7 +113,7 @@ class Command(TyperCommand):
         return self.families.values()
 
     def with_options_of(self, families: Iterable[AnyFamily]) -> Any:
-        """This command with the options of some families as its own, each once, those of a panel side by side."""
+        """The command with the options of some families as its own, each once, those of a panel side by side."""
         found = {parameter.name: parameter for parameter in self.params}
         for family in families:
             found = {parameter.name: parameter for parameter in _maker(getattr(family, str(self.name))).params} | found

@@ -75,6 +75,7 @@ def _some(among: int, most: int) -> np.ndarray:
 
 
 def generator_of(key: int) -> np.random.Generator:
+    """A generator of what depends on nothing but the data."""
     return np.random.Generator(np.random.Philox(key=key))
 
 
@@ -143,6 +144,7 @@ def spaced(values: np.ndarray, draws: int | None) -> np.ndarray:
 
 
 def diagnose_rows(means: Predicting, rows: Rows) -> PredictionDiagnostic:
+    """How well the chains know their predictions at some rows."""
     chains, draws = means.chains, means.draws
     judged = chains > 1 and draws >= 4
     rhats, spreads = [], []

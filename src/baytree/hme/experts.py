@@ -206,7 +206,7 @@ class Poisson(ByNewton):
         return self.means(X)
 
     def log_density_of(self, predictor: Array, y: Array) -> Array:
-        """y η − e^η − log y!"""
+        """y η − e^η − log y!, row by row."""
         xp = namespace(predictor)
         return y * predictor - xp.exp(predictor) - log_gamma(y + 1)
 

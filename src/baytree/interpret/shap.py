@@ -25,7 +25,7 @@ ExplainDraws = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
 
 @dataclass(frozen=True, eq=False)
 class Shap:
-    """How much each column moves each prediction away from the average one; ``print`` it.
+    r"""How much each column moves each prediction away from the average one; ``print`` it.
 
     Of each row, `base` and the row's `mean` add up to the posterior mean of its prediction.
 
@@ -40,7 +40,7 @@ class Shap:
     interval : numpy.ndarray of shape (rows, columns, 2)
         An equal-tailed interval over the draws.
     size : numpy.ndarray
-        Of each column the posterior mean of the average over rows of \\|SHAP\\|.
+        Of each column the posterior mean of the average over rows of \|SHAP\|.
     size_interval : numpy.ndarray of shape (columns, 2)
         An equal-tailed interval of that average.
     base : float

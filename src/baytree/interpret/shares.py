@@ -63,7 +63,7 @@ def pairs_in(forest: Forest, columns: int) -> Occurrences:
 
 
 def pair_number(first: np.ndarray, second: np.ndarray, columns: int) -> np.ndarray:
-    """The place of pairs first < second in the order (0, 1), (0, 2), …, (1, 2), …"""
+    """The place of pairs first < second in the order (0, 1), (0, 2), …, (1, 2) and so on."""
     return first * (2 * columns - first - 1) // 2 + second - first - 1
 
 
