@@ -20,7 +20,7 @@ compiler:
 
 $(VENV)/pip: | compiler
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet "scikit-build-core>=0.10" "nanobind>=2.4" cmake ninja
+	$(BIN)/python -m pip install --quiet "scikit-build-core>=0.10" "nanobind>=2.4" "setuptools-scm>=8" cmake ninja
 	@touch $@
 
 # An editable package knows its modules by name: one that comes, goes or moves has to be told.
