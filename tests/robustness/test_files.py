@@ -1,6 +1,5 @@
 """Files that are no model files, of earlier and later versions, and of runs that were killed, whatever the family."""
 
-import json
 import sqlite3
 import subprocess
 import sys
@@ -11,8 +10,6 @@ import pytest
 
 import baytree as bt
 from robustness.damage import edit
-
-FIXTURES = Path(__file__).parents[1] / "fixtures"
 
 
 def test_no_such_file(tmp_path: Path) -> None:
@@ -46,29 +43,6 @@ def test_newer_format(model: Path) -> None:
 def test_unwritable_place(model: Path) -> None:
     with pytest.raises(bt.FileError, match="cannot be written"):
         bt.load(model).save(model.parent / "no" / "such" / "folder.baytree")
-
-
-def test_released_files_are_still_read() -> None:
-    """Every release leaves a fixture; later ones must read it and predict the same."""
-    fixtures = sorted(FIXTURES.glob("*.baytree"))
-    assert fixtures
-    for path in fixtures:
-        expected = json.loads(path.with_suffix(".json").read_text())
-        posterior = bt.load(path)
-        if isinstance(posterior, bt.Posterior):
-            np.testing.assert_allclose(posterior.predict(expected["X"]), expected["mean"], rtol=1e-12)
-            assert posterior.best_tree().to_dict() == expected["best_tree"]
-            continue
-        if isinstance(posterior, bt.HMEPosterior):
-            np.testing.assert_allclose(posterior.predict(expected["X"]), expected["mean"], rtol=1e-12)
-            assert list(posterior.best) == expected["best"]
-            continue
-        # Ensemble are in single precision.
-        mean = posterior.predict(expected["X"], offset=expected.get("offset"))
-        np.testing.assert_allclose(mean, expected["mean"], rtol=1e-6)
-        assert posterior.tree(0, 0, 0).to_dict() == expected["tree"]
-        if "sigma" in expected:
-            np.testing.assert_allclose(posterior.predict(expected["X"], "sigma"), expected["sigma"], rtol=1e-6)
 
 
 def test_a_kill_in_the_middle_of_a_checkpoint(tmp_path: Path) -> None:
