@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..errors import InputError
 from .outline import depths_of
 
 FOREST_TYPES = {
@@ -124,7 +125,9 @@ class Forest:
 
     @classmethod
     def concatenate(cls, forests: Sequence[Mapping[str, np.ndarray]]) -> Forest:
-        """One forest of all their trees, in order."""
+        """One forest of all their trees, in order; InputError where nodes belong to none of them."""
+        if any(not np.array_equal(forest["begin"][:1], [0][: len(forest["feature"])]) for forest in forests):
+            raise InputError("trees are missing, and their nodes are there")
         parts = {f.name: [forest[f.name] for forest in forests] for f in fields(cls)}
         nodes = np.cumsum([0, *(len(feature) for feature in parts["feature"][:-1])])
         parts["begin"] = [begin + np.uint64(first) for begin, first in zip(parts["begin"], nodes, strict=True)]

@@ -98,8 +98,8 @@ def test_unusable_arrays() -> None:
     refused("are no draws", index[:, :0])
     refused("3 outputs", outputs=3)
     refused("0 outputs", outputs=0)
-    refused("bins for 10 rows of 9 columns", bins=np.ascontiguousarray(bins[:, :-1]))
-    refused("give a row of bins", bins=bins.ravel())
+    refused("codes for 10 rows of 9 columns", bins=np.ascontiguousarray(bins[:, :-1]))
+    refused("give a row of codes", bins=bins.ravel())
     with pytest.raises(bt.InputError, match="no draws to average"):
         predictor.mean(bins, _core.SumDraws(index[:0], values[:0]))
     assert predictor.sums(bins, _core.SumDraws(index[:0], values[:0])).size == 0
