@@ -5,12 +5,15 @@ BIN := $(VENV)/bin
 # For development: editable, so that only a change of the core needs a new build, and with the faults that tests inject.
 INSTALL := $(BIN)/python -m pip install --quiet --no-build-isolation --config-settings=cmake.define.BAYTREE_FAULTS=ON --editable
 NATIVE := $(shell find core bindings -name '*.[ch]pp' -o -name CMakeLists.txt -o -name stub.pat) CMakeLists.txt pyproject.toml
-SANITIZE := build/sanitize
+CONFIGURE = $(BIN)/cmake -S . -G Ninja -DCMAKE_MAKE_PROGRAM=$(abspath $(BIN)/ninja) -DCMAKE_BUILD_TYPE=RelWithDebInfo \
+  -DBAYTREE_PYTHON=OFF -B
 FUZZ := build/fuzz
 FUZZ_SECONDS ?= 60
+# The newest; Debian has them with their version behind the name.
+CLANG ?= $(shell command -v clang++ || ls /usr/bin/clang++-[0-9]* 2>/dev/null | sort -V | tail -n 1)
 
 .DEFAULT_GOAL := help
-.PHONY: FORCE help demo test test-slow lint bench sanitize wheel fuzz docs clean compiler
+.PHONY: FORCE help demo test test-slow lint bench sanitize tsan wheel fuzz fuzz-programs fuzz-tables robustness docs clean compiler
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -44,7 +47,8 @@ test: $(VENV)/test-extra ## Run the default tests
 test-slow: $(VENV)/test-extra ## Run the slow tests
 	$(BIN)/python -m pytest -n auto -m slow
 
-lint: $(VENV)/lint-extra ## Check style and types
+# Types are checked in tests, too, which import what tests do.
+lint: $(VENV)/lint-extra $(VENV)/test-extra ## Check style and types
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
@@ -65,28 +69,43 @@ build/doctest:
 	  mkdir -p build/download && cd build/download && apt-get download doctest-dev && dpkg-deb -x doctest-dev_*.deb ../doctest; \
 	fi
 
-sanitize: $(VENV)/pip build/doctest ## Test the core under the address and undefined-behaviour sanitizers
-	$(BIN)/cmake -S . -B $(SANITIZE) -G Ninja -DCMAKE_MAKE_PROGRAM=$(abspath $(BIN)/ninja) -DCMAKE_BUILD_TYPE=RelWithDebInfo \
-	  -DBAYTREE_SANITIZE=ON -DBAYTREE_PYTHON=OFF -DBAYTREE_TESTS=ON
-	$(BIN)/cmake --build $(SANITIZE)
-	$(BIN)/ctest --test-dir $(SANITIZE) --output-on-failure --parallel 2
+sanitize: ## Test the core under the address and undefined-behaviour sanitizers
+tsan: ## Test the core under the thread sanitizer
+sanitize: SANITIZERS := address,undefined
+tsan: SANITIZERS := thread
+# Where addresses may be at random places, old thread sanitizers find no room for theirs.
+tsan: RUN := $(shell setarch -R true 2>/dev/null && echo setarch -R)
+sanitize tsan: $(VENV)/pip build/doctest
+	$(CONFIGURE) build/$@ -DBAYTREE_SANITIZE=$(SANITIZERS) -DBAYTREE_TESTS=ON
+	$(BIN)/cmake --build build/$@
+	$(RUN) $(BIN)/ctest --test-dir build/$@ --output-on-failure --parallel 2
 
-wheel: $(VENV)/installed ## Build a wheel into dist/ and look into it: it must have no faults
+wheel: $(VENV)/installed ## Build a wheel into dist/ and look into it: it must have no faults, and give the golden draws
 	@rm -f dist/baytree-*.whl
 	$(BIN)/python -m pip wheel --quiet --no-build-isolation --no-deps --wheel-dir dist .
 	@rm -rf build/looked-into && mkdir -p build/looked-into
 	$(BIN)/python -m zipfile -e dist/baytree-*.whl build/looked-into
 	test -f build/looked-into/baytree/_core.pyi
 	cd build/looked-into/baytree && $(abspath $(BIN))/python -c "import _core; assert not hasattr(_core, 'testing'), 'this wheel has faults'"
+	PYTHONPATH=build/looked-into:$$($(BIN)/python -c "import sysconfig; print(sysconfig.get_path('purelib'))") \
+	  $(BIN)/python -S tests/equality/fingerprints.py check
 
-fuzz: $(VENV)/pip ## Throw programs at the engine for FUZZ_SECONDS
-	@command -v clang++ >/dev/null || { echo "make fuzz needs clang++: install it first (Debian: apt install clang)." >&2; exit 1; }
-	CXX=clang++ $(BIN)/cmake -S . -B $(FUZZ) -G Ninja -DCMAKE_MAKE_PROGRAM=$(abspath $(BIN)/ninja) -DCMAKE_BUILD_TYPE=RelWithDebInfo \
-	  -DBAYTREE_FUZZ=ON -DBAYTREE_PYTHON=OFF
+fuzz: fuzz-programs fuzz-tables ## Throw programs and damaged tables at what reads them, each for FUZZ_SECONDS
+
+fuzz-programs: $(VENV)/pip
+	@test -n "$(CLANG)" || { echo "make $@ needs clang++: install it first (Debian: apt install clang)." >&2; exit 1; }
+	CXX=$(CLANG) $(CONFIGURE) $(FUZZ) -DBAYTREE_FUZZ=ON
 	$(BIN)/cmake --build $(FUZZ)
 	mkdir -p $(FUZZ)/found
 	$(FUZZ)/core/program_fuzzer -max_total_time=$(FUZZ_SECONDS) -max_len=4096 -timeout=20 -dict=core/fuzz/slp.dict \
 	  -artifact_prefix=$(FUZZ)/ $(FUZZ)/found core/fuzz/corpus
+
+fuzz-tables: $(VENV)/installed
+	$(BIN)/python tests/robustness/fuzz_tables.py $(FUZZ_SECONDS)
+
+# ROBUSTNESS=--short for some of each.
+robustness: $(VENV)/test-extra ## Inject faults, damage files, give bad inputs, and print one table of what came of it
+	@PYTHONPATH=tests $(BIN)/python -m robustness.report $(ROBUSTNESS)
 
 docs: $(VENV)/docs-extra ## Build the documentation into site/
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict

@@ -7,7 +7,7 @@ residual standard deviation of a linear fit, about 100 cuts a column, one chain 
 - leaves hold 5 rows or more; dbarts has no such setting;
 - a tree of bartz has at most 32 leaves (depth 5), one of stochtree depth 10;
 - cuts lie at quantiles in baytree and bartz, evenly spaced in dbarts; stochtree makes at most 100 bins of the data;
-- bartz and stochtree only grow and prune; dbarts also changes and swaps rules; baytree makes its default moves;
+- bartz and stochtree only grow and prune; dbarts also changes and swaps rules; baytree makes its default proposals;
 - bartz computes in float32, stochtree and dbarts in float64.
 """
 
@@ -91,9 +91,9 @@ class System:
 
 
 class Baytree(System):
-    """This package, with its default moves."""
+    """This package, with its default proposals."""
 
-    moves: Any = "auto"
+    proposal: Any = "auto"
 
     def fit(self, warmup: int, draws: int) -> Fit:
         import baytree as bt
@@ -108,7 +108,7 @@ class Baytree(System):
             sigma="linear",
             min_leaf=MIN_LEAF,
             max_cuts=CUTS,
-            moves=self.moves,
+            proposal=self.proposal,
             chains=1,
             warmup=warmup,
             draws=draws,
@@ -120,9 +120,9 @@ class Baytree(System):
 
 
 class BaytreeBirths(Baytree):
-    """This package with births and deaths alone, one a visit: the moves of bartz and stochtree."""
+    """This package with births and deaths alone, one a visit: the proposals of bartz and stochtree."""
 
-    moves: Any = "birth_death"
+    proposal: Any = "birth_death"
 
 
 class Stochtree(System):

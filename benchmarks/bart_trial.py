@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 import baytree as bt
-from baytree.diagnostics.convergence import ess_of
+from baytree.diagnostics.comparison import ess_of
 
 from .bart_systems import SYSTEMS, Fit, System
 

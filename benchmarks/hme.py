@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 from rich.box import MARKDOWN
@@ -16,8 +17,9 @@ from rich.table import Table
 from sklearn.neural_network import MLPRegressor
 
 from baytree.datasets import arm_dynamics
-from baytree.hme import em, splits
-from baytree.hme.soft_tree import responsibilities
+from baytree.hme.fitting import em
+from baytree.hme.tree import splits
+from baytree.hme.tree.soft_tree import responsibilities
 
 LEVELS, HIDDEN, TIMES = 4, 60, 15
 
@@ -49,7 +51,7 @@ def main() -> None:
     table.add_row("E step", f"{1e3 * e_step:.0f}")
     for algorithm in ("em", "em2"):
         settings = em.Settings(algorithm, ridge=0.1)
-        m_step = median_seconds(lambda settings=settings: em.maximise(tree, inputs, Y, weight, found, settings))
+        m_step = median_seconds(partial(em.maximise, tree, inputs, Y, weight, found, settings))
         table.add_row(f"M step, {algorithm}", f"{1e3 * m_step:.0f}")
         table.add_row(f"epoch, {algorithm}", f"{1e3 * (e_step + m_step):.0f}")
     table.add_row("epoch of the network", f"{1e3 * median_seconds(lambda: network.partial_fit(X, Y)):.0f}")

@@ -11,17 +11,17 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from functools import reduce
+from functools import partial, reduce
 
 import numpy as np
 from rich.box import MARKDOWN
 from rich.console import Console
 from rich.table import Table
 
-from baytree.hmdt.mean_field import MeanField, projected_filter
-from baytree.hmdt.sequences import Sequences
-from baytree.hmdt.tree import MarkovTree, best_path, filtered, leaves_of_states, smoothed
-from baytree.hme.experts import Gaussian
+from baytree.hmdt.data.sequences import Sequences
+from baytree.hmdt.tree.markov_tree import MarkovTree, best_path, filtered, leaves_of_states, smoothed
+from baytree.hmdt.tree.mean_field import MeanField, projected_filter
+from baytree.hme.tree.experts import Gaussian
 
 ROWS, INPUTS = 10_000, 4
 SHAPES = ((1, 2), (2, 2), (3, 2), (2, 3), (2, 4))
@@ -89,11 +89,11 @@ def main() -> None:
             exact = smoothed(model, some)
             total, leaf = plain(model, some)
             assert np.isclose(exact.log_likelihood[0], total) and np.allclose(exact.leaf, leaf)
-            beside = microseconds(lambda model=model: plain(model, some), PLAIN_ROWS)
+            beside = microseconds(partial(plain, model, some), PLAIN_ROWS)
         passes = (
-            lambda model=model: smoothed(model, every),
-            lambda sharp=sharp: smoothed(sharp, every),
-            lambda model=model: filtered(model, every),
+            partial(smoothed, model, every),
+            partial(smoothed, sharp, every),
+            partial(filtered, model, every),
             lambda model=model: best_path(model, every),
         )
         times = [microseconds(work) for work in passes]

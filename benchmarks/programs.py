@@ -37,7 +37,7 @@ def trees_a_second(semantics: str) -> float:
     """The best of some rounds: other work on the machine only ever slows it down."""
     program = bt.slp.Program(SKELETON)
     prover = _core.Prover(
-        program._native("[0] : cart(T)"),
+        program.native("[0] : cart(T)"),
         getattr(_core.Semantics, semantics),
         program.limits.native(),
         Term,

@@ -30,11 +30,11 @@ from scipy.special import betaln
 
 import baytree as bt
 from baytree import _core
-from baytree.diagnostics.convergence import ess_of
+from baytree.diagnostics.comparison import ess_of
 
 ROWS = 500
 SIZES = (50, 500, 5_000)
-MOVES = ("gibbs", "random", "metropolis", "informed", "replace")
+PROPOSALS = ("gibbs", "random", "metropolis", "informed", "replace")
 PRIORS = (bt.GPrior(), bt.GPrior("eb"), bt.HyperG(), bt.HyperGN(), bt.Ridge())
 
 
@@ -57,10 +57,10 @@ def effective(target: np.ndarray, indicators: np.ndarray) -> tuple[float, float]
     return of_target, float(np.median(ess_of(open_ones[None])[0])) if open_ones.size else float("nan")
 
 
-def baytree(X: np.ndarray, y: np.ndarray, moves: dict[str, float], seconds: float) -> dict[str, float]:
+def baytree(X: np.ndarray, y: np.ndarray, proposal: dict[str, float], seconds: float) -> dict[str, float]:
     """One chain for about so many seconds."""
     design = bt.make_linear_design(X, y)
-    model = bt.Subset(coefficients=bt.GPrior(), moves=moves, method="sample", nu=0.0).resolve(design)
+    model = bt.Subset(coefficients=bt.GPrior(), proposal=proposal, method="sample", nu=0.0).resolve(design)
     [chain] = model.chains(design, 0, 1)
     chain.warm_up(20, 1)
     began = time.perf_counter()
@@ -113,7 +113,8 @@ def numpy_gibbs(X: np.ndarray, y: np.ndarray, seconds: float) -> dict[str, float
 
     current = scan(log_target())
     began = time.perf_counter()
-    targets, indicators = [], []
+    targets: list[float] = []
+    indicators: list[np.ndarray] = []
     while len(targets) < 4 or time.perf_counter() - began < seconds:
         current = scan(current)
         targets.append(current)
@@ -169,7 +170,7 @@ def enumeration(columns: int) -> Iterator[tuple[str, float]]:
     X, y = data(columns)
     design = bt.make_linear_design(X, y)
     for prior in PRIORS:
-        problem = bt.Subset(coefficients=prior).resolve(design).problem(design)
+        problem = bt.Subset(coefficients=prior).resolve(design).native(design)
         began = time.perf_counter()
         _core.enumerate_subsets(problem, 1_000, np.empty(0))
         yield str(prior), time.perf_counter() - began
@@ -188,7 +189,7 @@ def main() -> None:
     for columns in asked.columns:
         X, y = data(columns, asked.correlation)
         plain = numpy_gibbs(X, y, 10 * seconds)
-        systems = {name: baytree(X, y, {name: 1.0}, seconds) for name in MOVES[:-1]}
+        systems = {name: baytree(X, y, {name: 1.0}, seconds) for name in PROPOSALS[:-1]}
         systems["auto"] = baytree(X, y, {"gibbs": 1.0, "replace": 1.0}, seconds)
         for name, found in {**systems, "NumPy": plain}.items():
             ratio = found["target"] / plain["target"]

@@ -24,7 +24,7 @@ def run(design: bt.Design, model: bt.CART, seconds: float, chains: int, **temper
 
     def sample(warmup: int, thin: int, chains: int) -> tuple[bt.Posterior, float]:
         began = time.process_time()
-        settings = {"warmup": warmup, "thin": thin, "chains": chains, "seed": 1, "progress": False}
+        settings: dict[str, Any] = {"warmup": warmup, "thin": thin, "chains": chains, "seed": 1, "progress": False}
         posterior = bt.sample(model, design, draws=DRAWS, **settings, **tempering)
         return posterior, time.process_time() - began
 

@@ -9,6 +9,16 @@
 #include "baytree/base/simd.hpp"
 #include "baytree/data/design.hpp"
 
+namespace baytree::python {
+
+// Made when it is first asked for: what fills it is initialised in no particular order.
+std::map<std::string, FamilyBinding::Bind>& FamilyBinding::all() {
+  static std::map<std::string, Bind> found;
+  return found;
+}
+
+}  // namespace baytree::python
+
 NB_MODULE(_core, module) {
   using namespace baytree;
   using namespace baytree::python;
@@ -27,22 +37,17 @@ NB_MODULE(_core, module) {
   });
 
   // A class comes before the functions that take it, so that their signatures can name it.
+  bind_interruption(module);
   bind_stream(module);
   bind_design(module);
   bind_knowledge(module);
   bind_grow_tree(module);
+  bind_best_fit(module);
   bind_tempering(module);
   bind_source(module);
   bind_program(module);
   bind_prover(module);
   bind_proof_chain(module);
-  bind_cart(module);
-  bind_predictor(module);
-  bind_program_chains(module);
-  bind_sum_chain(module);
-  bind_sum_predictor(module);
-  bind_subset(module);
-  bind_hme(module);
-  bind_hmdt(module);
+  for (const auto& [name, bind] : FamilyBinding::all()) bind(module);
   bind_faults(module);
 }

@@ -5,28 +5,32 @@ alarm, and John and Mary may call because of it. Its arrows can be learned from 
 earthquake meet in the alarm, and turning either of the other two round would let more arrows meet there.
 """
 
+from collections.abc import Callable
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 
 import baytree as bt
 from baytree.slp.bdeu import BDeu
 
+Network = dict[str, list[str]]  # each variable and its parents
+
 # Each variable, its parents, and how probable it is: given that no parent is true, only the last, …, all of them.
-EARTHQUAKE = {
+EARTHQUAKE: dict[str, tuple[list[str], list[float]]] = {
     "burglary": ([], [0.01]),
     "earthquake": ([], [0.02]),
     "alarm": (["burglary", "earthquake"], [0.001, 0.29, 0.94, 0.95]),
     "john_calls": (["alarm"], [0.05, 0.90]),
     "mary_calls": (["alarm"], [0.01, 0.70]),
 }
-TRUTH = {child: parents for child, (parents, _) in EARTHQUAKE.items()}
+TRUTH: Network = {child: parents for child, (parents, _) in EARTHQUAKE.items()}
 
 
-def simulate(n, seed):
+def simulate(n: int, seed: int) -> dict[str, np.ndarray]:
     """Rows of the network, parents before children."""
     rng = np.random.default_rng(seed)
-    columns = {}
+    columns: dict[str, np.ndarray] = {}
     for child, (parents, probabilities) in EARTHQUAKE.items():
         case = np.zeros(n, dtype=int)
         for parent in parents:
@@ -35,17 +39,17 @@ def simulate(n, seed):
     return columns
 
 
-def edges(network):
+def edges(network: Network) -> set[Any]:
     """The arrows."""
     return {(parent, child) for child in network for parent in network[child]}
 
 
-def links(network):
+def links(network: Network) -> set[Any]:
     """The arrows without their directions."""
     return {frozenset(edge) for edge in edges(network)}
 
 
-def meetings(network):
+def meetings(network: Network) -> set[Any]:
     """Where two arrows meet whose starts are not linked; with the links, all that data can tell of a network."""
     pairs = {(*pair, child) for child in network for pair in combinations(sorted(network[child]), 2)}
     return {(a, b, child) for a, b, child in pairs if frozenset((a, b)) not in links(network)}
@@ -65,7 +69,7 @@ posterior = program.posterior(
 networks = [(dict(family.args for family in model), share) for model, share in posterior.counts()]
 
 
-def probability(part, parts):
+def probability(part: Any, parts: Callable[[Network], set[Any]]) -> float:
     """The share of the draws that have this part among their edges, links or meetings."""
     return sum(share for network, share in networks if part in parts(network))
 

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import signal
 from collections.abc import Iterator
 
 import pytest
+
+# Most tests ask for no agreement of chains: runs, of commands in other processes as well, are of one round.
+os.environ["BAYTREE_EFFORT"] = "0"
 
 
 @pytest.fixture

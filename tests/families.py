@@ -17,7 +17,7 @@ from sklearn.base import BaseEstimator
 
 import baytree as bt
 from baytree.data.design import AnyDesign
-from baytree.hme.outputs import design_of_outputs
+from baytree.hme.data.outputs import design_of_outputs
 from baytree.mcmc.contract import AnyModel
 
 GENERATOR = np.random.default_rng(0)
@@ -29,6 +29,7 @@ NUMBERS = 10 + np.nan_to_num(X[:, 0]) + 2 * (X[:, 1] == 1) + GENERATOR.normal(sc
 TWO = np.where(NUMBERS > 10.5, "yes", "no")
 THREE = np.digitize(NUMBERS, [9.9, 11])
 COUNTS = np.round(NUMBERS)
+OUTLYING = np.where(np.arange(ROWS) == 7, 1e5, NUMBERS)
 PAIRS = np.column_stack([NUMBERS, -3 * NUMBERS + X[:, 2]])
 GAPS = np.where(np.arange(ROWS) % 11 == 5, np.nan, NUMBERS)
 WEIGHT, WHOLE_WEIGHT, OFFSET = np.linspace(0.5, 2, ROWS), 1 + np.arange(ROWS) % 3, np.linspace(-1, 1, ROWS)
@@ -76,15 +77,16 @@ BACKTRACK, REJECT = (bt.slp.load("growtree.slp", semantics=how) for how in ("bac
 MONOTONE = bt.GrowTree() & bt.Monotone(x0=1, x2=-1)
 MONOTONE_PROGRAM = BACKTRACK & bt.Monotone(x0=1)
 EDITS = bt.EditTree("x0 <= 0.5?\n├─ yes: 0.0 (40 rows)\n└─ no:  1.0 (20 rows)")
+INFORMED = {"gbirth": 1, "gchange": 2, "insert_delete": 1}
 ADAPTIVE = {"temperatures": 3, "swap_every": 7}
 MRBAYES = ADAPTIVE | {"ladder": "mrbayes"}
 
 FEW: dict[str, Any] = {"trees": 6}
-PROGRAM = FEW | {"moves": {"subtree": 1.5}}
+PROGRAM = FEW | {"proposal": {"subtree": 1.5}}
 SPARSE = bt.GrowTree(beta=2.0) & bt.Weights("sparse")
-ADDED = {"options": {"offset": OFFSET}}
+ADDED: dict[str, Any] = {"options": {"offset": OFFSET}}
 GIBBS = bt.HME(depth=2, method="gibbs")
-NO_CHAINS = {"has_chains": False}
+NO_CHAINS: dict[str, Any] = {"has_chains": False}
 
 CASES: dict[str, dict[str, Case]] = {
     "cart": {
@@ -94,6 +96,8 @@ CASES: dict[str, dict[str, Case]] = {
         "three classes": Case(bt.CART(), bins(THREE)),
         "one move": Case(bt.CART(proposal="uc"), bins()),
         "cycle": Case(bt.CART(proposal="cycle(4)"), bins(THREE)),
+        "rules by likelihood": Case(bt.CART(proposal=INFORMED), bins(sample_weight=WEIGHT)),
+        "rules by likelihood, two classes": Case(bt.CART(proposal=INFORMED), bins(TWO)),
         "edits": Case(bt.CART(EDITS), bins()),
         "program": Case(bt.CART(REJECT), bins(TWO)),
         "program, address": Case(bt.CART(REJECT, proposal="address"), bins()),
@@ -101,6 +105,9 @@ CASES: dict[str, dict[str, Case]] = {
         "monotone": Case(bt.CART(MONOTONE), bins()),
         "monotone classes": Case(bt.CART(MONOTONE), bins(TWO)),
         "monotone program": Case(bt.CART(MONOTONE_PROGRAM), bins()),
+        "every tree": Case(
+            bt.CART(bt.GrowTree(min_leaf=12), method="exact"), bins(THREE, sample_weight=WEIGHT), **NO_CHAINS
+        ),
         "tempered": Case(bt.CART(), bins(TWO), ADAPTIVE),
         "tempered, fixed ladder": Case(bt.CART(), bins(), MRBAYES),
         "tempered program": Case(bt.CART(REJECT), bins(), ADAPTIVE),
@@ -124,6 +131,8 @@ CASES: dict[str, dict[str, Case]] = {
             bins(sample_weight=WEIGHT, offset=OFFSET),
             **ADDED,
         ),
+        "student": Case(bt.BART(**FEW, noise="student"), bins(OUTLYING, sample_weight=WEIGHT, offset=OFFSET), **ADDED),
+        "student, soft": Case(bt.BART(**FEW, noise="student", split="soft", nu=30.0), bins(OUTLYING)),
         "soft": Case(bt.BART(**FEW, prior=SPARSE, split="soft", k="learned"), bins(offset=OFFSET), **ADDED),
         "soft classes": Case(bt.BART(**FEW, split="soft"), bins(THREE)),
         "program": Case(bt.BART(**PROGRAM, prior=BACKTRACK), bins()),
@@ -135,7 +144,7 @@ CASES: dict[str, dict[str, Case]] = {
     "subset": {
         "enumerated": Case(bt.Subset(fit_intercept=False), matrix(), **NO_CHAINS),
         "sampled": Case(bt.Subset(method="sample"), matrix(sample_weight=WEIGHT)),
-        "ridge": Case(bt.Subset(coefficients=bt.Ridge(), method="sample", moves={"informed": 2}), matrix()),
+        "ridge": Case(bt.Subset(coefficients=bt.Ridge(), method="sample", proposal={"informed": 2}), matrix()),
         "heredity": Case(bt.Subset(heredity="weak", method="sample"), matrix(interactions="all")),
         "tempered": Case(bt.Subset(method="sample"), matrix(interactions="all"), ADAPTIVE),
     },

@@ -24,6 +24,7 @@ Arrays draws_to_dict(Draws draws, const Chain& chain) {
     out["variance_value"] = to_numpy(std::move(draws.variance.value));
   }
   if (chain.has_sigma()) out["sigma"] = to_numpy(std::move(draws.sigma));
+  if (chain.has_freedom()) out["freedom"] = to_numpy(std::move(draws.freedom));
   out["log_likelihood"] = to_numpy(std::move(draws.log_likelihood));
   if (chain.learns_leaf_sd()) out["leaf_sd"] = to_numpy(std::move(draws.leaf_sd));
   if (chain.sparse()) {
@@ -33,18 +34,18 @@ Arrays draws_to_dict(Draws draws, const Chain& chain) {
   return out;
 }
 
-}  // namespace
-
-void bind_sum_chain(nb::module_& module) {
-  nb::enum_<Move>(module, "SumMove")
-      .value("birth_death", Move::birth_death)
-      .value("change", Move::change)
-      .value("bandwidth", Move::bandwidth)
-      .value("subtree", Move::subtree);
-  nb::class_<MoveShare>(module, "MoveShare")
+void bind(nb::module_& module) {
+  nb::enum_<Proposal>(module, "SumProposal")
+      .value("birth_death", Proposal::birth_death)
+      .value("change", Proposal::change)
+      .value("perturb", Proposal::perturb)
+      .value("bandwidth", Proposal::bandwidth)
+      .value("subtree", Proposal::subtree);
+  nb::class_<ProposalShare>(module, "ProposalShare")
       .def(
-          "__init__", [](MoveShare* self, Move move, double number) { new (self) MoveShare{move, number}; },
-          nb::arg("move"), nb::arg("number"));
+          "__init__",
+          [](ProposalShare* self, Proposal proposal, double number) { new (self) ProposalShare{proposal, number}; },
+          nb::arg("proposal"), nb::arg("number"));
 
   nb::class_<LeafPrior>(module, "SumLeafPrior")
       .def(
@@ -55,21 +56,23 @@ void bind_sum_chain(nb::module_& module) {
       .def(
           "__init__",
           [](Model* self, GrowTree prior, std::size_t trees, double bandwidth, LeafPrior leaf,
-             std::vector<MoveShare> moves, double nu, double lambda, std::size_t variance_trees, double power,
-             std::uint32_t grow_sweeps, bool sparse, double unit) {
+             std::vector<ProposalShare> proposals, double nu, double lambda, std::size_t variance_trees, bool student,
+             double power, std::uint32_t grow_sweeps, bool sparse, std::uint32_t even_sweeps, double unit) {
             new (self) Model{{std::move(prior), trees, bandwidth},
                              leaf,
-                             std::move(moves),
+                             std::move(proposals),
                              {nu, lambda},
                              variance_trees,
+                             student,
                              power,
                              grow_sweeps,
                              sparse,
+                             even_sweeps,
                              unit};
           },
-          nb::arg("prior"), nb::arg("trees"), nb::arg("bandwidth"), nb::arg("leaf"), nb::arg("moves"), nb::arg("nu"),
-          nb::arg("scale"), nb::arg("variance_trees"), nb::arg("power"), nb::arg("grow_sweeps"), nb::arg("sparse"),
-          nb::arg("unit"));
+          nb::arg("prior"), nb::arg("trees"), nb::arg("bandwidth"), nb::arg("leaf"), nb::arg("proposals"),
+          nb::arg("nu"), nb::arg("scale"), nb::arg("variance_trees"), nb::arg("student"), nb::arg("power"),
+          nb::arg("grow_sweeps"), nb::arg("sparse"), nb::arg("even_sweeps"), nb::arg("unit"));
 
   nb::class_<Response>(module, "SumResponse")
       .def_static(
@@ -95,6 +98,7 @@ void bind_sum_chain(nb::module_& module) {
       .def(nb::init<>())
       .def_rw("stream", &Position::stream)
       .def_rw("sigma", &Position::sigma)
+      .def_rw("freedom", &Position::freedom)
       .def_rw("leaf_sd", &Position::leaf_sd)
       .def_rw("log_weights", &Position::log_weights)
       .def_rw("concentration", &Position::concentration)
@@ -120,10 +124,10 @@ void bind_sum_chain(nb::module_& module) {
       .def(
           "__init__",
           [](TreeProgram* self, Vocabulary vocabulary, const slp::Prepared& program, slp::Semantics semantics,
-             slp::Limits limits, std::vector<slp::KernelComponent> kernels) {
-            new (self) TreeProgram{std::move(vocabulary), program, semantics, limits, std::move(kernels)};
+             slp::Limits limits, std::vector<slp::Component> proposals) {
+            new (self) TreeProgram{std::move(vocabulary), program, semantics, limits, std::move(proposals)};
           },
-          nb::arg("vocabulary"), nb::arg("program"), nb::arg("semantics"), nb::arg("limits"), nb::arg("kernels"),
+          nb::arg("vocabulary"), nb::arg("program"), nb::arg("semantics"), nb::arg("limits"), nb::arg("proposals"),
           nb::keep_alive<1, 3>());
 
   const auto released = nb::call_guard<nb::gil_scoped_release>();
@@ -163,4 +167,7 @@ void bind_sum_chain(nb::module_& module) {
           nb::arg("forest"), nb::arg("values").noconvert(), nb::arg("bandwidths").noconvert(), nb::arg("position"));
 }
 
+const FamilyBinding bound{"bart", bind};
+
+}  // namespace
 }  // namespace baytree::python

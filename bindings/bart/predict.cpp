@@ -48,9 +48,7 @@ NumpyArray predicted(const bart::Predictor& predictor, const Array<std::uint32_t
   return to_numpy(std::move(out));
 }
 
-}  // namespace
-
-void bind_sum_predictor(nb::module_& module) {
+void bind(nb::module_& module) {
   module.def(
       "class_probabilities",
       [](const Array<double>& means) {
@@ -112,4 +110,7 @@ void bind_sum_predictor(nb::module_& module) {
           nb::arg("codes").noconvert(), nb::arg("draws"));
 }
 
+const FamilyBinding bound{"bart, prediction", bind};
+
+}  // namespace
 }  // namespace baytree::python

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <map>
+#include <string>
+
 #include "base/arrays.hpp"
 #include "baytree/trees/forest.hpp"
 
@@ -15,24 +18,26 @@ struct BoundDesign {
 Arrays forest_to_dict(Forest forest);
 ForestView forest_view(const Arrays& arrays);
 
-// Of each file that binds something; see module.cpp.
-void bind_cart(nb::module_& module);
+/// What a file of a family binds: it says `const FamilyBinding bound{"NAME", bind};`, and module.cpp calls all such
+/// functions, in the order of their names, after those of what families share.
+struct FamilyBinding {
+  using Bind = void (*)(nb::module_&);
+  FamilyBinding(const char* name, Bind bind) { all().emplace(name, bind); }
+  static std::map<std::string, Bind>& all();
+};
+
+// Of each file that binds what families share.
+void bind_best_fit(nb::module_& module);
 void bind_design(nb::module_& module);
 void bind_faults(nb::module_& module);
 void bind_grow_tree(nb::module_& module);
-void bind_hmdt(nb::module_& module);
-void bind_hme(nb::module_& module);
+void bind_interruption(nb::module_& module);
 void bind_knowledge(nb::module_& module);
-void bind_predictor(nb::module_& module);
 void bind_program(nb::module_& module);
-void bind_program_chains(nb::module_& module);
 void bind_proof_chain(nb::module_& module);
 void bind_prover(nb::module_& module);
 void bind_source(nb::module_& module);
 void bind_stream(nb::module_& module);
-void bind_subset(nb::module_& module);
-void bind_sum_chain(nb::module_& module);
-void bind_sum_predictor(nb::module_& module);
 void bind_tempering(nb::module_& module);
 
 }  // namespace baytree::python

@@ -1,5 +1,3 @@
-#include "baytree/data/design.hpp"
-
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
@@ -9,6 +7,7 @@
 
 #include "base/bindings.hpp"
 #include "baytree/base/error.hpp"
+#include "baytree/data/row_sets.hpp"
 #include "baytree/data/vocabulary.hpp"
 
 namespace baytree::python {
@@ -35,6 +34,10 @@ void add_column(BoundDesign& bound, const std::optional<NumpyArray>& codes, bool
 }  // namespace
 
 void bind_design(nb::module_& module) {
+  nb::enum_<RowForm>(module, "RowForm")
+      .value("suited", RowForm::suited)
+      .value("lists", RowForm::lists)
+      .value("sets", RowForm::sets);
   nb::class_<BoundDesign>(module, "Design")
       .def(
           "__init__",
@@ -44,7 +47,10 @@ void bind_design(nb::module_& module) {
           nb::arg("rows"))
       .def("add_column", &add_column, nb::arg("codes").none(), nb::arg("categorical"), nb::arg("observed"),
            nb::arg("has_missing"))
-      .def("validate", [](const BoundDesign& self) { validate(self.design); });
+      .def("validate", [](const BoundDesign& self) { validate(self.design); })
+      .def(
+          "choose_rows", [](BoundDesign& self, RowForm form, Simd widest) { choose_rows(self.design, form, widest); },
+          nb::arg("form"), nb::arg("widest"));
 
   nb::class_<Vocabulary>(module, "Vocabulary")
       .def(

@@ -1,8 +1,12 @@
 #pragma once
 
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
+
+#include <optional>
+#include <tuple>
 
 #include "base/bindings.hpp"
 #include "base/tempering.hpp"
@@ -29,6 +33,32 @@ void bind_chain_steps(nb::class_<Bound> bound) {
              if (self.size() > 1) out["rung_log_likelihood"] = to_numpy(std::move(draws.rung_log_likelihood));
              return std::make_tuple(forest_to_dict(std::move(draws.forest)), out);
            })
+      .def_prop_ro("best",
+                   [](Bound& self) {
+                     cart::Draws best = self.best();
+                     std::optional<std::tuple<Arrays, NumpyArray, double, double>> found;
+                     // Where no tree has a likelihood that is a number there is none.
+                     if (!best.state.empty())
+                       found.emplace(forest_to_dict(std::move(best.forest)), to_numpy(std::move(best.statistics)),
+                                     best.log_likelihood[0], best.log_prior[0]);
+                     return found;
+                   })
+      .def(
+          "restore_best",
+          [](Bound& self, const Arrays& forest, const Array<double>& statistics, double log_likelihood,
+             double log_prior) {
+            const auto copy = [](auto span) { return std::vector(span.begin(), span.end()); };
+            const ForestView tree = forest_view(forest);
+            self.set_best({.forest = {copy(tree.feature), copy(tree.cut), copy(tree.subset), copy(tree.missing_left),
+                                      copy(tree.rows), copy(tree.begin)},
+                           .statistics = copy(span_of(statistics)),
+                           .value = {},
+                           .state = {0},
+                           .log_likelihood = {log_likelihood},
+                           .log_prior = {log_prior},
+                           .rung_log_likelihood = {}});
+          },
+          nb::arg("forest"), nb::arg("statistics"), nb::arg("log_likelihood"), nb::arg("log_prior"))
       .def(
           "values", [](Bound& self, std::size_t rung) { return self.rung(rung).values(); }, nb::arg("rung") = 0)
       .def(

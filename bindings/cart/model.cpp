@@ -35,9 +35,7 @@ void bind_chain(nb::module_& module, const char* name) {
   bind_chain_steps<Bound>(nb::borrow<nb::class_<Bound>>(module.attr(name)));
 }
 
-}  // namespace
-
-void bind_cart(nb::module_& module) {
+void bind(nb::module_& module) {
   nb::enum_<Proposal> proposal(module, "Proposal");
 #define BAYTREE_NAME(name, propose) proposal.value(#name, Proposal::name);
   BAYTREE_EVERY_PROPOSAL(BAYTREE_NAME)
@@ -72,4 +70,7 @@ void bind_cart(nb::module_& module) {
   bind_chain<cart::GaussianLeaf>(module, "GaussianChain");
 }
 
+const FamilyBinding bound{"cart", bind};
+
+}  // namespace
 }  // namespace baytree::python

@@ -16,16 +16,16 @@ void bind_program_chain(nb::module_& module, const char* name) {
           "__init__",
           [](Bound* self, const BoundDesign& design, const Vocabulary& vocabulary, const Leaf& leaf,
              const slp::Prepared& program, slp::Semantics semantics, slp::Limits limits,
-             const std::vector<slp::KernelComponent>& kernels, double power, const Tempering& tempering,
-             std::uint64_t seed, std::uint32_t number) {
-            const TreeProgram trees{vocabulary, program, semantics, limits, kernels};
+             const std::vector<slp::Component>& proposals, double power, const Tempering& tempering, std::uint64_t seed,
+             std::uint32_t number) {
+            const TreeProgram trees{vocabulary, program, semantics, limits, proposals};
             const auto make = [&](Stream stream) {
               return std::make_unique<cart::ProgramChain<Leaf>>(design.design, trees, leaf, power, stream);
             };
             new (self) Bound(tempering, make, seed, number);
           },
           nb::arg("design"), nb::arg("vocabulary"), nb::arg("leaf"), nb::arg("program"), nb::arg("semantics"),
-          nb::arg("limits"), nb::arg("kernels"), nb::arg("power"), nb::arg("tempering"), nb::arg("seed"),
+          nb::arg("limits"), nb::arg("proposals"), nb::arg("power"), nb::arg("tempering"), nb::arg("seed"),
           nb::arg("number"), nb::keep_alive<1, 2>(), nb::keep_alive<1, 4>())
       .def(
           "choices", [](Bound& self, std::size_t rung) { return to_choices(self.rung(rung).events()); },
@@ -40,11 +40,12 @@ void bind_program_chain(nb::module_& module, const char* name) {
   bind_chain_steps<Bound>(nb::borrow<nb::class_<Bound>>(module.attr(name)));
 }
 
-}  // namespace
-
-void bind_program_chains(nb::module_& module) {
+void bind(nb::module_& module) {
   bind_program_chain<cart::CategoricalLeaf>(module, "CategoricalProgramChain");
   bind_program_chain<cart::GaussianLeaf>(module, "GaussianProgramChain");
 }
 
+const FamilyBinding bound{"cart, programs", bind};
+
+}  // namespace
 }  // namespace baytree::python

@@ -37,9 +37,7 @@ Arrays to_dict(Filtered found) {
   return out;
 }
 
-}  // namespace
-
-void bind_hmdt(nb::module_& module) {
+void bind(nb::module_& module) {
   const auto define = [&](const char* name, auto function) {
     module.def(name, function, nb::arg("begin").noconvert(), nb::arg("log_transition").noconvert(),
                nb::arg("log_evidence").noconvert(), nb::arg("outcome").noconvert(), nb::arg("threads") = 1);
@@ -84,4 +82,7 @@ void bind_hmdt(nb::module_& module) {
       nb::arg("threads") = 1);
 }
 
+const FamilyBinding bound{"hmdt", bind};
+
+}  // namespace
 }  // namespace baytree::python

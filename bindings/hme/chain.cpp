@@ -17,9 +17,7 @@ hme::Parameters parameters_of(const Array<double>& gates, const Array<double>& c
   return {copied(gates), copied(coefficients), copied(variance)};
 }
 
-}  // namespace
-
-void bind_hme(nb::module_& module) {
+void bind(nb::module_& module) {
   using hme::ExpertKind;
   module.def("polya_gamma", &hme::polya_gamma, nb::arg("tilt"), nb::arg("stream"),
              "A Pólya–Gamma variable of shape 1.");
@@ -114,4 +112,7 @@ void bind_hme(nb::module_& module) {
   bind_tempered_steps(bound);
 }
 
+const FamilyBinding bound{"hme", bind};
+
+}  // namespace
 }  // namespace baytree::python

@@ -14,7 +14,7 @@ namespace baytree::python {
 /// A choice of a proof as Python keeps it: address, option, detail.
 using Choice = std::tuple<std::uint64_t, std::uint64_t, std::uint64_t>;
 
-inline std::vector<Choice> to_choices(const std::vector<slp::Event>& events) {
+inline std::vector<Choice> to_choices(std::span<const slp::Event> events) {
   std::vector<Choice> choices;
   for (const slp::Event& event : events)
     if (event.is_choice) choices.emplace_back(event.goal.address, event.chosen.id, event.chosen.detail);

@@ -17,19 +17,19 @@ void bind_program(nb::module_& module) {
   nb::enum_<slp::Semantics>(module, "Semantics")
       .value("backtrack", slp::Semantics::backtrack)
       .value("reject", slp::Semantics::reject);
-  nb::enum_<slp::Kernel>(module, "Kernel")
-      .value("sequence", slp::Kernel::sequence)
-      .value("subtree", slp::Kernel::subtree)
-      .value("address", slp::Kernel::address)
-      .value("independent", slp::Kernel::independent)
-      .value("cycle", slp::Kernel::cycle);
-  nb::class_<slp::KernelComponent>(module, "KernelComponent")
+  nb::enum_<slp::Proposal>(module, "ProofProposal")
+      .value("sequence", slp::Proposal::sequence)
+      .value("subtree", slp::Proposal::subtree)
+      .value("address", slp::Proposal::address)
+      .value("independent", slp::Proposal::independent)
+      .value("cycle", slp::Proposal::cycle);
+  nb::class_<slp::Component>(module, "ProofComponent")
       .def(
           "__init__",
-          [](slp::KernelComponent* self, slp::Kernel kernel, double weight, std::uint64_t last) {
-            new (self) slp::KernelComponent{kernel, weight, last};
+          [](slp::Component* self, slp::Proposal proposal, double weight, std::uint64_t last) {
+            new (self) slp::Component{proposal, weight, last};
           },
-          nb::arg("kernel"), nb::arg("weight"), nb::arg("last"));
+          nb::arg("proposal"), nb::arg("weight"), nb::arg("last"));
   nb::class_<slp::Limits>(module, "Limits")
       .def(
           "__init__",
@@ -95,17 +95,17 @@ void bind_program(nb::module_& module) {
                      return rows;
                    })
       .def(
-          "best_kernel",
+          "best_proposal",
           [](const slp::Prepared& self, slp::Semantics semantics) {
-            return slp::best_kernel(self.analysis, semantics);
+            return slp::best_proposal(self.analysis, semantics);
           },
           nb::arg("semantics"))
       .def(
           "objection",
-          [](const slp::Prepared& self, slp::Kernel kernel, slp::Semantics semantics) {
-            return slp::objection(kernel, self.analysis, semantics);
+          [](const slp::Prepared& self, slp::Proposal proposal, slp::Semantics semantics) {
+            return slp::objection(proposal, self.analysis, semantics);
           },
-          nb::arg("kernel"), nb::arg("semantics"));
+          nb::arg("proposal"), nb::arg("semantics"));
 }
 
 }  // namespace baytree::python

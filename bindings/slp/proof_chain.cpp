@@ -19,12 +19,12 @@ class LogLikelihood : public nb::callable {
 
 struct ProofChain {
   ProofChain(const slp::Prepared& program, slp::Semantics semantics, slp::Limits limits, MakeTerm make,
-             std::vector<slp::KernelComponent> kernels, std::optional<LogLikelihood> log_likelihood, double power,
+             std::vector<slp::Component> proposals, std::optional<LogLikelihood> log_likelihood, double power,
              std::uint64_t seed, std::uint32_t replica)
       : prover(program, semantics, limits, std::move(make), nullptr, {}),
         function(std::move(log_likelihood)),
         walk(
-            prover.machine, slp::KernelMixture(std::move(kernels), program.analysis, semantics),
+            prover.machine, slp::Mixture(std::move(proposals), program.analysis, semantics),
             [this](slp::Machine&) { return evaluate(); }, power),
         stream(seed, Role::chain, replica),
         chance(stream) {
@@ -35,15 +35,13 @@ struct ProofChain {
   double evaluate() { return function ? nb::cast<double>((*function)(*prover.answer())) : 0.0; }
 
   void advance(std::uint64_t iterations) {
-    for (; iterations > 0; --iterations) {
-      walk.step(chance);
-      if (iterations % 1024 == 0 && PyErr_CheckSignals() != 0) throw nb::python_error();
-    }
+    for (; iterations > 0; --iterations) walk.step(chance);
   }
 
   /// Every outcome of one step from here with its probability; the state stays.
   std::vector<std::tuple<double, std::vector<Choice>>> transitions() {
-    const std::vector<slp::Event> here(prover.machine.events());
+    const std::span<const slp::Event> now = prover.machine.events();
+    const std::vector<slp::Event> here(now.begin(), now.end());
     const std::vector<std::uint64_t> turns = walk.mixture().turns, accepted = walk.mixture().accepted;
     const auto go_back = [&] {
       prover.machine.follow(here);
@@ -122,12 +120,12 @@ void bind_proof_chain(nb::module_& module) {
       .def(
           "__init__",
           [](ProofChain* self, const slp::Prepared& program, slp::Semantics semantics, slp::Limits limits,
-             MakeTerm make, std::vector<slp::KernelComponent> kernels, std::optional<LogLikelihood> log_likelihood,
+             MakeTerm make, std::vector<slp::Component> proposals, std::optional<LogLikelihood> log_likelihood,
              double power, std::uint64_t seed, std::uint32_t replica) {
-            new (self) ProofChain(program, semantics, limits, std::move(make), std::move(kernels),
+            new (self) ProofChain(program, semantics, limits, std::move(make), std::move(proposals),
                                   std::move(log_likelihood), power, seed, replica);
           },
-          nb::arg("program"), nb::arg("semantics"), nb::arg("limits"), nb::arg("make"), nb::arg("kernels"),
+          nb::arg("program"), nb::arg("semantics"), nb::arg("limits"), nb::arg("make"), nb::arg("proposals"),
           nb::arg("log_likelihood").none(), nb::arg("power"), nb::arg("seed"), nb::arg("replica"))
       .def("advance", &ProofChain::advance, nb::arg("iterations"))
       .def("answer", [](ProofChain& self) { return self.prover.answer(); })
@@ -147,7 +145,7 @@ void bind_proof_chain(nb::module_& module) {
           "turns", [](ProofChain& self) { return self.walk.mixture().turns; },
           [](ProofChain& self, std::vector<std::uint64_t> turns) {
             if (turns.size() != self.walk.mixture().turns.size())
-              throw InputError("one number of turns for each kernel");
+              throw InputError("one number of turns for each proposal");
             self.walk.mixture().turns = std::move(turns);
           })
       .def_prop_ro("accepted", [](ProofChain& self) { return self.walk.mixture().accepted; })

@@ -36,7 +36,6 @@ void bind_prover(nb::module_& module) {
               }
               Answer answer = self.answer();
               out.emplace_back(answer, self.text());
-              if (n % 1024 == 0 && PyErr_CheckSignals() != 0) throw nb::python_error();
             }
             return out;
           },
@@ -63,7 +62,6 @@ void bind_prover(nb::module_& module) {
                 } while (!order.is_monotone(tree.nodes(), stream));
                 forest.add(tree.nodes());
               }
-              if (n % 1024 == 0 && PyErr_CheckSignals() != 0) throw nb::python_error();
             }
             return forest_to_dict(std::move(forest));
           },
@@ -107,7 +105,6 @@ void bind_prover(nb::module_& module) {
               if (out.size() == most || self.machine.events().size() > 1000)
                 throw InputError("there are more than " + std::to_string(most) +
                                  " derivations, or derivations of more than 1,000 choices: too many to list");
-              if (out.size() % 1024 == 0 && PyErr_CheckSignals() != 0) throw nb::python_error();
               std::vector<std::uint64_t> clauses;
               for (const slp::Event& event : self.machine.events())
                 if (event.is_choice && !event.goal.is_draw) clauses.push_back(event.chosen.id);

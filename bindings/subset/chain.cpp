@@ -26,9 +26,7 @@ void give_coefficients(nb::dict& out, std::vector<double> mean, subset::Coeffici
   out["shrinkage"] = to_numpy(std::move(given.shrinkage));
 }
 
-}  // namespace
-
-void bind_subset(nb::module_& module) {
+void bind(nb::module_& module) {
   using subset::CoefficientPrior;
   nb::enum_<CoefficientPrior>(module, "CoefficientPrior")
       .value("fixed", CoefficientPrior::fixed)
@@ -66,17 +64,20 @@ void bind_subset(nb::module_& module) {
           nb::arg("free"), nb::arg("parents"), nb::arg("weak"), nb::arg("log_size"), nb::arg("log_odds"),
           nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>());
 
-  using subset::Move;
-  nb::enum_<Move>(module, "SubsetMove")
-      .value("gibbs", Move::gibbs)
-      .value("random", Move::random)
-      .value("metropolis", Move::metropolis)
-      .value("informed", Move::informed)
-      .value("replace", Move::replace);
-  nb::class_<subset::Share>(module, "SubsetShare")
+  using subset::Proposal;
+  nb::enum_<Proposal>(module, "SubsetProposal")
+      .value("gibbs", Proposal::gibbs)
+      .value("random", Proposal::random)
+      .value("metropolis", Proposal::metropolis)
+      .value("informed", Proposal::informed)
+      .value("replace", Proposal::replace);
+  nb::class_<subset::ProposalShare>(module, "SubsetShare")
       .def(
-          "__init__", [](subset::Share* self, Move move, double number) { new (self) subset::Share{move, number}; },
-          nb::arg("move"), nb::arg("number"));
+          "__init__",
+          [](subset::ProposalShare* self, Proposal proposal, double number) {
+            new (self) subset::ProposalShare{proposal, number};
+          },
+          nb::arg("proposal"), nb::arg("number"));
   nb::class_<subset::Position>(module, "SubsetPosition")
       .def(nb::init<>())
       .def_rw("stream", &subset::Position::stream)
@@ -90,14 +91,14 @@ void bind_subset(nb::module_& module) {
   bound
       .def(
           "__init__",
-          [](Bound* self, const subset::Problem& problem, const std::vector<subset::Share>& moves, double power,
-             const Tempering& tempering, std::uint64_t seed, std::uint32_t number) {
+          [](Bound* self, const subset::Problem& problem, const std::vector<subset::ProposalShare>& proposals,
+             double power, const Tempering& tempering, std::uint64_t seed, std::uint32_t number) {
             const auto make = [&](Stream stream) {
-              return std::make_unique<subset::Chain>(problem, moves, power, stream);
+              return std::make_unique<subset::Chain>(problem, proposals, power, stream);
             };
             new (self) Bound(tempering, make, seed, number);
           },
-          nb::arg("problem"), nb::arg("moves"), nb::arg("power"), nb::arg("tempering"), nb::arg("seed"),
+          nb::arg("problem"), nb::arg("proposals"), nb::arg("power"), nb::arg("tempering"), nb::arg("seed"),
           nb::arg("number"), nb::keep_alive<1, 2>())
       .def_prop_ro("turns", [](Bound& self) { return self.cold().turns(); })
       .def_prop_ro("accepted", [](Bound& self) { return self.cold().accepted(); })
@@ -123,15 +124,15 @@ void bind_subset(nb::module_& module) {
       [](const subset::Problem& problem, std::size_t most, const Array<double>& quantiles, std::uint64_t seed) {
         subset::Enumeration found = [&] {
           nb::gil_scoped_release release;
-          return subset::enumerate(problem, most, span_of(quantiles), Stream(seed, Role::chain, 0), [] {
-            nb::gil_scoped_acquire acquire;
-            if (PyErr_CheckSignals() != 0) throw nb::python_error();  // Ctrl-C
-          });
+          return subset::enumerate(problem, most, span_of(quantiles), Stream(seed, Role::chain, 0));
         }();
         Record out;
         out["log_total"] = found.log_total;
         out["inclusion"] = to_numpy(std::move(found.inclusion));
         out["sizes"] = to_numpy(std::move(found.sizes));
+        out["coefficient_mean"] = to_numpy(std::move(found.moments.mean));
+        out["coefficient_covariance"] = to_numpy(std::move(found.moments.covariance));
+        out["noise"] = to_numpy(std::vector{found.moments.sigma, found.moments.variance});
         list_models(out, std::move(found.top), "");
         list_models(out, std::move(found.drawn), "drawn_");
         give_coefficients(out, std::move(found.mean), std::move(found.given));
@@ -140,4 +141,7 @@ void bind_subset(nb::module_& module) {
       nb::arg("problem"), nb::arg("most"), nb::arg("quantiles").noconvert(), nb::arg("seed") = 0);
 }
 
+const FamilyBinding bound{"subset", bind};
+
+}  // namespace
 }  // namespace baytree::python

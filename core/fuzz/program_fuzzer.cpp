@@ -46,7 +46,7 @@ void expect(bool holds, const char* what, const std::string& detail = {}) {
   std::abort();
 }
 
-/// Random numbers that come to an end: a kernel may try again as long as it likes.
+/// Random numbers that come to an end: a proposal may try again as long as it likes.
 class LimitedChance final : public slp::Chance {
  public:
   LimitedChance(std::uint64_t seed, std::uint64_t most)
@@ -156,7 +156,7 @@ struct Prover {
 
 using Choices = std::vector<std::tuple<std::uint64_t, std::uint64_t, std::uint64_t, std::uint64_t, double>>;
 
-Choices choices_of(const std::vector<Event>& events) {
+Choices choices_of(std::span<const Event> events) {
   Choices choices;
   for (const Event& event : events)
     if (event.is_choice)
@@ -199,8 +199,9 @@ void trace(Prover& prover) {
 }
 
 /// Choices from a damaged file.
-void follow_wrong(const slp::Prepared& program, const Input& input, std::vector<Event> events, std::uint64_t seed) {
-  if (events.empty()) return;
+void follow_wrong(const slp::Prepared& program, const Input& input, std::span<const Event> right, std::uint64_t seed) {
+  if (right.empty()) return;
+  std::vector<Event> events(right.begin(), right.end());
   Stream stream(seed, Role::chain, 1);
   Prover other(program, input, limits_of(input));
   for (int i = 0; i < 3; ++i) {
@@ -224,13 +225,13 @@ std::uint64_t hash_of(std::string_view text) {
   return hash ^ hash >> 29;
 }
 
-void walk(const slp::Prepared& program, const Input& input, slp::Kernel kernel, std::uint64_t seed) {
+void walk(const slp::Prepared& program, const Input& input, slp::Proposal proposal, std::uint64_t seed) {
   Prover prover(program, input, limits_of(input));
   const auto semantics = prover.machine.semantics();
-  if (slp::objection(kernel, program.analysis, semantics)) return;
+  if (slp::objection(proposal, program.analysis, semantics)) return;
   LimitedChance chance(seed, input.has('l') ? 20'000 : 2'000);
   prover.machine.prove_until_success(chance, 20);
-  slp::KernelMixture mixture({{.kernel = kernel, .last = 2}}, program.analysis, semantics);
+  slp::Mixture mixture({{.proposal = proposal, .last = 2}}, program.analysis, semantics);
   slp::Walk chain(
       prover.machine, std::move(mixture),
       [&](Machine&) { return -0.25 * static_cast<double>(hash_of(prover.text()) % 16); }, 0.5);
@@ -326,9 +327,9 @@ void run(const Input& input) {
   attempt([&] { prove(program, input, seed); });
   attempt([&] { enumerate(program, input, seed); });
   attempt([&] { enumerate_raw(program, input); });
-  for (const slp::Kernel kernel : {slp::Kernel::sequence, slp::Kernel::subtree, slp::Kernel::address,
-                                   slp::Kernel::independent, slp::Kernel::cycle})
-    attempt([&] { walk(program, input, kernel, seed + 1); });
+  for (const slp::Proposal proposal : {slp::Proposal::sequence, slp::Proposal::subtree, slp::Proposal::address,
+                                       slp::Proposal::independent, slp::Proposal::cycle})
+    attempt([&] { walk(program, input, proposal, seed + 1); });
 }
 
 }  // namespace

@@ -10,13 +10,14 @@ from . import datasets, knowledge, slp
 from .bart.model import BART
 from .bart.null import additive_null, permutation_null
 from .bart.posterior import BARTPosterior
+from .cart.bounds import Bounds, bounds
 from .cart.leaves import Categorical, Gaussian
 from .cart.model import CART
 from .cart.posterior import Posterior
 from .data.design import Design, make_design, read
 from .data.matrix import LinearDesign, make_linear_design, read_linear
-from .errors import FileError, InputError, InterruptedSampling
-from .hmdt.design import SequenceDesign, make_sequence_design
+from .errors import ConvergenceWarning, FileError, InputError, InterruptedSampling
+from .hmdt.data.design import SequenceDesign, make_sequence_design
 from .hmdt.model import HMDT
 from .hmdt.posterior import HMDTPosterior
 from .hme.model import HME
@@ -26,6 +27,7 @@ from .posterior.registry import load
 from .priors.edit_tree import EditTree
 from .priors.grow_tree import GrowTree
 from .sampling.api import converge, extend, resume, sample
+from .sampling.tuning import Trial, Tuning, tune
 from .subset.model import Subset
 from .subset.posterior import SubsetPosterior
 from .subset.priors import BetaBinomial, ExpectedSize, GPrior, HyperG, HyperGN, Independent, Ridge, SizePrior
@@ -49,9 +51,11 @@ __all__ = [
     "BARTPosterior",
     "BARTRegressor",
     "BetaBinomial",
+    "Bounds",
     "CARTClassifier",
     "CARTRegressor",
     "Categorical",
+    "ConvergenceWarning",
     "Design",
     "EditTree",
     "ExpectedSize",
@@ -80,7 +84,10 @@ __all__ = [
     "SubsetRegressor",
     "SubsetSelector",
     "Tree",
+    "Trial",
+    "Tuning",
     "additive_null",
+    "bounds",
     "converge",
     "datasets",
     "extend",
@@ -94,6 +101,7 @@ __all__ = [
     "resume",
     "sample",
     "slp",
+    "tune",
 ]
 __all__ += knowledge.__all__
 

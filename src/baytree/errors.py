@@ -2,11 +2,23 @@
 
 from __future__ import annotations
 
+from .text import HARMLESS
+
 LISTED_CHOICES = 20
+# Longer messages lose their middle: the beginning says what, the end the remedy.
+MOST_LETTERS = 4000
 
 
 class InputError(ValueError):
-    """Input that cannot be used; the message says what, the value and the remedy."""
+    """Input that cannot be used; the message says what, the value and the remedy.
+
+    It may quote a file of anybody's, so it has no signs that a terminal obeys, and an end.
+    """
+
+    def __str__(self) -> str:
+        said = super().__str__().translate(HARMLESS)
+        half = MOST_LETTERS // 2
+        return said if len(said) <= MOST_LETTERS else f"{said[:half]} … {said[-half:]}"
 
 
 class InputTypeError(InputError, TypeError):
@@ -19,3 +31,7 @@ class FileError(InputError):
 
 class InterruptedSampling(UserWarning):
     """Sampling ended early at the user's wish; what was drawn is kept."""
+
+
+class ConvergenceWarning(UserWarning):
+    """The chains of an estimator do not agree, so that another seed would give other answers; it says what to try."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+import warnings
+from typing import Any, Literal, cast
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -10,14 +11,53 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from .data.design import Design, make_design
+from .data.design import AnyDesign, Design, make_design
 from .data.frames import table_of
-from .errors import InputError
+from .errors import ConvergenceWarning, InputError
 from .knowledge import Knowledge
 from .knowledge.sklearn import from_scikit_learn
+from .mcmc.contract import Model, PosteriorType
+from .posterior.base import BasePosterior
+from .sampling.api import sample
+from .validation import is_whole
 
 # The parameters of `sample` that are an estimator's, too, where it has chains.
-RUN = ("chains", "warmup", "draws", "thin", "temperatures", "ladder")
+RUN = ("effort", "chains", "warmup", "draws", "thin", "temperatures", "ladder", "time_limit")
+
+# What estimators of several families say in the same words: entries that the templates of their docstrings name.
+SAID = {
+    "run": """effort : {"quick", "default", "thorough", "unlimited"}, float or None
+        How much work the fit may take until the chains agree: about 1 second, 20 seconds, 5 minutes, or no limit; see
+        `baytree.sample`. Where they do not agree by then, the fit ends with a `ConvergenceWarning`.
+    chains : int
+        Number of chains.
+    warmup : int or "auto"
+        Iterations of each chain to throw away first (burn-in). A number stands, and there is one round.
+    draws : int
+        Draws of each chain to keep.
+    thin : int or "auto"
+        Iterations between draws.""",
+    "temperatures": """temperatures : int or "auto"
+        Temperatures of each chain; 1 is no tempering (replica exchange).
+    ladder : {"adaptive", "mrbayes"}
+        How the temperatures are chosen: see `baytree.sample`.""",
+    "time_limit": """time_limit : float or None
+        Seconds after which to stop in any case.""",
+    "max_cuts": """max_cuts : int or None
+        The most cut points of a numeric column; None for every one.""",
+    "categorical_features": """categorical_features : None, "from_dtype", or array-like of bool, int or str
+        Columns whose numbers are labels. Text and categorical types are categorical without saying so.""",
+    "random_state": """random_state : int, RandomState or None
+        An integer gives the same result each time.""",
+    "n_jobs": """n_jobs : int or None
+        Threads, as joblib counts them; None for one a chain, at most one a processor.""",
+    "verbose": """verbose : bool
+        Whether to show progress.""",
+    "columns_": """n_features_in_ : int
+        Number of columns.
+    feature_names_in_ : numpy.ndarray
+        Their names, when X had any.""",
+}
 
 
 class Estimator(BaseEstimator):
@@ -34,9 +74,24 @@ class Estimator(BaseEstimator):
         given = self.get_params(deep=False)
         return {name: given[name] for name in RUN if name in given} | {
             "seed": self._seed(),
-            "threads": None if self.n_jobs is None else effective_n_jobs(self.n_jobs),
+            "threads": None if self.n_jobs is None else self._threads(),
             "progress": given.get("verbose", False),
         }
+
+    def _sample(self, model: Model[PosteriorType, Any], design: AnyDesign) -> PosteriorType:
+        """The posterior of a model; warns where chains do not agree, for nobody who fits an estimator looks."""
+        posterior = sample(model, design, **self._run())
+        found = cast(BasePosterior, posterior)
+        if found.has_chains and found.chains > 1:
+            summary = found.summary()
+            if summary.grade == "not yet":
+                warnings.warn(summary.verdict, ConvergenceWarning, stacklevel=4)
+        return posterior
+
+    def _threads(self) -> int:
+        if not is_whole(self.n_jobs) or self.n_jobs == 0:
+            raise InputError(f"n_jobs={self.n_jobs!r}: choose a number of processors, -1 for all, or None")
+        return effective_n_jobs(self.n_jobs)
 
     def _seed(self) -> int | None:
         if self.random_state is None or isinstance(self.random_state, (int, np.integer)):

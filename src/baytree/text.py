@@ -4,6 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+# For `str.translate`: control characters but tabs and the end of a line, and what turns the direction of a text around.
+# A terminal obeys them, so in what it shows each is a sign of its own.
+_OBEYED = [
+    range(0x09),
+    range(0x0B, 0x20),
+    range(0x7F, 0xA0),
+    range(0x200E, 0x2010),
+    range(0x2028, 0x202F),
+    range(0x2066, 0x206A),
+]
+HARMLESS = dict.fromkeys((code for codes in _OBEYED for code in codes), "\N{REPLACEMENT CHARACTER}")
+
 
 def counted(number: int, noun: str, plural: str | None = None) -> str:
     """A number of things in words: ``1 row``, ``2,000 rows``, ``3 leaves``."""
@@ -31,3 +43,9 @@ def percent(share: float) -> str:
         return ">99.9%"
     places = 0 if 0.0995 <= share < 0.995 else 1
     return f"{share:.{places}%}"
+
+
+def duration(seconds: float) -> str:
+    """A time in words: ``1 second``, ``20 seconds``, ``5 minutes``."""
+    minutes = round(seconds / 60)
+    return counted(minutes, "minute") if minutes > 1 else counted(max(1, round(seconds)), "second")

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import fields
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import fields, is_dataclass
 from difflib import get_close_matches
+from functools import cache
 from math import inf
 from numbers import Integral, Real
 from secrets import randbits
-from typing import Any, TypeVar
+from sys import float_info
+from types import UnionType
+from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from .errors import LISTED_CHOICES, InputError
 
 # The core counts in 32 bits.
 MOST = 2**31 - 1
+# How many times more or less than the response a guess at its noise may be.
+FARTHEST = 1e24
 
 Record = TypeVar("Record")
 
@@ -30,20 +36,39 @@ def is_whole(value: object) -> bool:
 
 def require_whole(name: str, value: Any, least: int) -> None:
     """Raise InputError unless a value is a whole number of at least so much."""
-    if not is_whole(value) or not least <= value <= MOST:
+    if not is_whole(value) or value < least:
         raise InputError(f"{name}={value!r}: choose a whole number, {least} or more")
+    if value > MOST:
+        raise InputError(f"{name}={value!r}: choose a whole number from {least} to {MOST:,}")
 
 
-def require_positive(name: str, value: Any) -> None:
-    """Raise InputError unless a value is a positive number, and finite."""
+def require_place(name: str, value: Any, size: int) -> None:
+    """Raise InputError unless a value says which of so many, counted from 0."""
+    require_whole(name, value, 0)
+    if value >= size:
+        raise InputError(f"{name}={value}: there are {size:,}, counted from 0")
+
+
+def require_positive(name: str, value: Any, most: float = inf) -> None:
+    """Raise InputError unless a value is a positive number, and finite; neither it nor its inverse over the most."""
     if not is_number(value) or not 0 < value < inf:
         raise InputError(f"{name}={value!r}: choose a positive number")
+    if not 1 / most <= value <= most:
+        raise InputError(f"{name}={value!r}: choose a number from {1 / most:g} to {most:g}")
 
 
 def require_not_negative(name: str, value: Any) -> None:
     """Raise InputError unless a value is a number of 0 or more, and finite."""
     if not is_number(value) or not 0 <= value < inf:
         raise InputError(f"{name}={value!r}: choose 0 or more")
+
+
+def require_guess(name: str, value: float, usual: float) -> None:
+    """Raise InputError where a guess at the noise is so far from what the response says that digits are lost."""
+    if not 1 / FARTHEST < value / usual < FARTHEST:
+        raise InputError(
+            f"{name}={value!r}: the response itself varies by about {usual:.3g}; choose a guess at its noise"
+        )
 
 
 def require_power(power: Any) -> None:
@@ -54,7 +79,7 @@ def require_power(power: Any) -> None:
 
 def require_prob(prob: float) -> None:
     """Raise InputError unless an interval can have this probability."""
-    if not 0 < prob < 1:
+    if not is_number(prob) or not 0 < prob < 1:
         raise InputError(f"prob={prob!r}: choose a probability between 0 and 1")
 
 
@@ -67,6 +92,22 @@ def seed_of(seed: object) -> int:
     return int(seed)
 
 
+def texts(name: str, values: Any) -> list[str]:
+    """The texts of a list of them, such as names of columns."""
+    found = None if isinstance(values, str) or not isinstance(values, Iterable) else list(values)
+    if found is None or not all(isinstance(text, str) for text in found):
+        raise InputError(f"{name}={values!r}: give a list of text, such as ['age', 'sex']")
+    return found
+
+
+def threads_of(asked: int | None) -> int:
+    """The threads that were asked for, or for None one for each processor that this process may use."""
+    if asked is None:
+        return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    require_whole("threads", asked, 1)
+    return int(asked)
+
+
 def position_of(who: str, column: Any, names: Sequence[str]) -> int:
     """Where a column is that was given by name or position, for the option that is named in an error."""
     if is_whole(column):
@@ -76,6 +117,48 @@ def position_of(who: str, column: Any, names: Sequence[str]) -> int:
     if column not in names:
         raise unknown_choice("column", column, names)
     return names.index(column)
+
+
+def require_field_types(record: Any) -> None:
+    """Raise InputError where a field of a dataclass, or of one within it, is of another type than it is annotated with.
+
+    Whole numbers are within 64 bits, others within what a double holds, and none is NaN.
+    """
+    types = _types_of(type(record))  # type: ignore[arg-type]  # classes are hashable
+    for field in fields(record):
+        value = getattr(record, field.name)
+        if not _is_of_type(value, types[field.name]):
+            raise InputError(
+                f"{field.name}={value!r:.60} of a {type(record).__name__} is of another type than it must be"
+            )
+        for inner in value if isinstance(value, tuple | list) else (value,):
+            if is_dataclass(inner):
+                require_field_types(inner)
+
+
+_types_of = cache(get_type_hints)
+
+
+def _is_of_type(value: Any, expected: Any) -> bool:
+    kind, inner = get_origin(expected), get_args(expected)
+    if kind in (Union, UnionType):
+        return any(_is_of_type(value, one) for one in inner)
+    if kind is Literal:
+        return isinstance(value, str) and value in inner
+    if kind is tuple and isinstance(value, tuple):
+        of_each = inner[:1] * len(value) if inner[1:] == (...,) else inner
+        return len(value) == len(of_each) and all(map(_is_of_type, value, of_each))
+    if kind is list and isinstance(value, list):
+        return all(_is_of_type(one, inner[0]) for one in value)
+    if kind is Mapping and isinstance(value, Mapping):
+        return all(_is_of_type(key, inner[0]) and _is_of_type(value[key], inner[1]) for key in value)
+    if expected is float:
+        # NumPy makes doubles of whole numbers up to 64 bits only.
+        most = 2**63 if is_whole(value) else float_info.max
+        return is_number(value) and (-most <= value <= most or value in (inf, -inf))
+    if expected is int:
+        return is_whole(value) and -(2**63) <= value < 2**64
+    return expected is Any or isinstance(value, kind or expected)
 
 
 def replaced(record: Record, **values: Any) -> Record:

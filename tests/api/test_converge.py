@@ -10,7 +10,10 @@ from typer.testing import CliRunner
 
 import baytree as bt
 from baytree.cli import app
-from baytree.sampling import api as sampling
+from baytree.data.design import AnyDesign
+from baytree.mcmc.settings import RunSettings
+from baytree.posterior.base import BasePosterior
+from baytree.sampling import rounds
 from baytree.storage import partial_path
 
 KYPHOSIS = bt.datasets.load("kyphosis").design()
@@ -28,8 +31,8 @@ def test_it_goes_on_until_the_chains_agree(tmp_path: Path) -> None:
     last = bt.converge(first, KYPHOSIS, progress=False, checkpoint=tmp_path / "model.baytree")
     assert last.diagnostics().agree
     assert last.draws == first.draws
-    rounds = np.log2(last.settings.thin)
-    assert rounds >= 1 and rounds == int(rounds)
+    doublings = np.log2(last.settings.thin)
+    assert doublings >= 1 and doublings == int(doublings)
     # All before is warm-up: 50 iterations and 200 draws, then 200 draws two iterations apart, and so on.
     assert last.settings.warmup == 50 + 200 * (last.settings.thin - 1)
     assert np.array_equal(bt.load(tmp_path / "model.baytree").log_likelihood, last.log_likelihood)
@@ -53,19 +56,20 @@ def test_chains_that_agree_stay_as_they_are() -> None:
 
 
 def test_the_time_limit_keeps_what_was_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The clock jumps beyond the limit as soon as the second run has begun, so less than half of it is drawn."""
+    """The clock jumps beyond the limit as soon as the second round has begun, so less than half of it is drawn."""
     first = short(PIMA)
     began = time.monotonic()
     jumps = iter([0.0, 0.0, 0.0])
-    monkeypatch.setattr(sampling.time, "monotonic", lambda: began + next(jumps, 1e6))
+    monkeypatch.setattr(time, "monotonic", lambda: began + next(jumps, 1e6))
     kept = bt.converge(first, PIMA, time_limit=10, progress=False, checkpoint=tmp_path / "model.baytree")
     assert kept is first
-    assert list(tmp_path.iterdir()) == []
+    assert [path.name for path in tmp_path.iterdir()] == ["model.baytree"]
+    assert np.array_equal(bt.load(tmp_path / "model.baytree").log_likelihood, first.log_likelihood)
 
 
 @pytest.mark.parametrize("limit", [0, -1, "soon", float("nan")])
 def test_a_time_limit_must_be_a_time(limit: Any) -> None:
-    with pytest.raises(bt.InputError, match="choose a positive number of seconds"):
+    with pytest.raises(bt.InputError, match="choose a positive number"):
         bt.converge(short(), KYPHOSIS, time_limit=limit)
 
 
@@ -86,11 +90,13 @@ def test_wrong_tempering(options: dict[str, Any], message: str) -> None:
 def test_what_plain_chains_do_not_know() -> None:
     with pytest.raises(bt.InputError, match="not tempered"):
         short().swaps()
-    for options in ({}, {"temperatures": 4, "ladder": "mrbayes"}):
+    tempered: dict[str, Any] = {"temperatures": 4, "ladder": "mrbayes"}
+    for options in ({}, tempered):
         with pytest.raises(bt.InputError, match="reach the prior"):
             short(**options).log_evidence()
 
 
+@pytest.mark.filterwarnings("ignore:No swap with the cold rung")
 def test_the_ladder_is_tuned_in_warm_up() -> None:
     tuned = short(PIMA, temperatures=6, warmup=4000, draws=1000, thin=10).swaps()
     assert np.all(tuned.ladders[:, 0] == 1) and np.all(tuned.ladders[:, -1] == 0)
@@ -109,6 +115,21 @@ def test_mrbayes_has_its_own_ladder() -> None:
     assert np.all(np.isfinite(swaps.rates[:, off_diagonal])), "any pair may be swapped"
 
 
+def test_a_ladder_on_which_the_cold_rung_is_stuck_is_named() -> None:
+    message = "No swap with the cold rung was accepted in 4 of 4 chains.*raise temperatures from 2 to about 4"
+    with pytest.warns(UserWarning, match=message):
+        posterior = short(PIMA, temperatures=2, warmup=100, draws=500)
+    assert posterior.swaps().stuck.all() and (posterior.swaps().neighbours == 0).all()
+    assert "No swap with the cold rung was accepted" in posterior.summary().verdict
+
+
+def test_few_swaps_say_nothing_of_a_ladder() -> None:
+    posterior = short(PIMA, temperatures=2, warmup=100, draws=100)
+    assert (posterior.swaps().neighbours == 0).all() and not posterior.swaps().stuck.any()
+    assert posterior.swaps().warnings() == []
+
+
+@pytest.mark.filterwarnings("ignore:the ladders made")
 def test_the_summary_says_how_tempering_went() -> None:
     posterior = short(temperatures=4)
     summary = posterior.summary()
@@ -127,8 +148,10 @@ def test_the_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     done = run.invoke(app, [*fit, "--temperatures", "4", "--until-converged"])
     assert done.exit_code == 0 and "The chains agree" in done.stdout and "4 temperatures (adaptive)" in done.stdout
     assert bt.load("k.baytree").settings.thin > 1
-    wrong = run.invoke(app, [*fit, "--time-limit", "5"])
-    assert wrong.exit_code == 2 and "--time-limit is for --until-converged" in wrong.stderr
+    wrong = run.invoke(app, [*fit, "--time-limit", "0"])
+    assert wrong.exit_code == 2 and "--time-limit 0: choose a positive number of seconds" in wrong.stderr
+    wrong = run.invoke(app, [*fit, "--until-converged", "--effort", "quick"])
+    assert wrong.exit_code == 2 and "--until-converged is --effort unlimited" in wrong.stderr
     wrong = run.invoke(app, [*fit, "--temperatures", "0"])
     assert wrong.exit_code == 2 and "temperatures=0" in wrong.stderr
 
@@ -154,15 +177,15 @@ def test_rungs_that_were_put_at_a_tree_say_so() -> None:
 def test_ctrl_c_between_rounds_keeps_what_was_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
     import signal
 
-    first = short(PIMA)
-    agree = sampling._agree
+    further = rounds.next_round
 
-    def interrupted(posterior: bt.Posterior, design: bt.Design) -> bool:
+    def interrupted(posterior: BasePosterior, design: AnyDesign) -> RunSettings | None:
         signal.raise_signal(signal.SIGINT)
-        return agree(posterior, design)
+        return further(posterior, design)
 
-    monkeypatch.setattr(sampling, "_agree", interrupted)
-    assert bt.converge(first, PIMA, progress=False) is first
+    monkeypatch.setattr(rounds, "next_round", interrupted)
+    first = short(PIMA)
+    assert bt.converge(first, PIMA, progress=False).settings.thin == 2 * first.settings.thin
 
 
 @pytest.mark.parametrize(

@@ -26,7 +26,7 @@ LAYERS = [
 INSIDE = {
     "slp": ["syntax", "program", "engine", "proofs"],
     "mcmc": ["proposals"],
-    "cart": ["leaf"],
+    "cart": ["leaf", "exact"],
     "bart": ["ensemble", "hard", "soft", "program", "predict"],
 }
 # --8<-- [end:layers]

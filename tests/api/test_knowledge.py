@@ -15,6 +15,7 @@ import pytest
 import baytree as bt
 from baytree import _core
 from baytree.data.design import Schema
+from baytree.data.response import Task
 from baytree.knowledge import Constraint
 from baytree.knowledge.joined import MOST_BOXES
 from baytree.knowledge.sklearn import from_scikit_learn
@@ -35,7 +36,7 @@ ALL = (
 IDS = [constraint.describe() for constraint in ALL]
 
 
-def design(task: str = "classification", classes: int = 2) -> bt.Design:
+def design(task: Task = "classification", classes: int = 2) -> bt.Design:
     """Four numbers and a kind, with a response that depends on them."""
     rng = np.random.default_rng(1)
     rows = 150
@@ -133,7 +134,10 @@ GROUPS = 'Interact([["a", "b"], ["c"]])'
     ("build", "said"),
     [
         (lambda: bt.Box(), 'Box() names no column; write Box(age="<=28")'),
-        (lambda: bt.Box("age<=28"), "Box('age<=28'): give a mapping from columns, or name them: Box(age=\"<=28\")"),
+        (
+            lambda: bt.Box("age<=28"),  # type: ignore[arg-type]
+            "Box('age<=28'): give a mapping from columns, or name them: Box(age=\"<=28\")",
+        ),
         (lambda: bt.Box({"age": "<=3"}, age=">1"), "Box names age twice; name it once"),
         (lambda: bt.Box({-1: "<=3"}), "Box: column -1: positions go from 0 up"),
         (lambda: bt.Box({2.5: "<=3"}), "Box: 2.5 is no column; give a name, or a position from 0 up"),
@@ -146,24 +150,27 @@ GROUPS = 'Interact([["a", "b"], ["c"]])'
         (lambda: bt.Interact(["ab"]), f"Interact: 'ab' is no list of columns; write {GROUPS}"),
         (lambda: bt.Interact([["a"], []]), f"Interact names no column; write {GROUPS}"),
         (lambda: bt.Forbid(), 'Forbid names no column; write Forbid("id")'),
-        (lambda: bt.Forbid(["a", "b"]), "Forbid: ['a', 'b'] is a list; name the columns one by one: Forbid('a', 'b')"),
+        (
+            lambda: bt.Forbid(["a", "b"]),  # type: ignore[arg-type]
+            "Forbid: ['a', 'b'] is a list; name the columns one by one: Forbid('a', 'b')",
+        ),
         (lambda: bt.Forbid("a", below=-1), "Forbid: below=-1: choose a whole number, 0 or more"),
-        (lambda: bt.Forbid("a", below=1.5), "Forbid: below=1.5: choose a whole number, 0 or more"),
+        (lambda: bt.Forbid("a", below=1.5), "Forbid: below=1.5: choose a whole number, 0 or more"),  # type: ignore[arg-type]
         (lambda: bt.Only(-1, ["a"]), "Only: depth=-1: choose a whole number, 0 or more"),
         (lambda: bt.Only(0, "a"), "Only: 'a' is no list of columns; write Only(depth=0, features=[\"age\"])"),
-        (lambda: bt.MaxDepth("4"), "MaxDepth: most='4': choose a whole number, 0 or more"),
+        (lambda: bt.MaxDepth("4"), "MaxDepth: most='4': choose a whole number, 0 or more"),  # type: ignore[arg-type]
         (lambda: bt.MaxLeaves(0), "MaxLeaves: most=0: choose a whole number, 1 or more"),
         (
-            lambda: bt.Knowledge(bt.MaxDepth(1)),
+            lambda: bt.Knowledge(bt.MaxDepth(1)),  # type: ignore[arg-type]
             "Knowledge(MaxDepth(most=1)): give a list of constraints, or join them with &",
         ),
         (
-            lambda: bt.Knowledge(["age"]),
+            lambda: bt.Knowledge(["age"]),  # type: ignore[list-item]
             "Knowledge: 'age' is no constraint; choose from Box, Monotone, Interact, Forbid, Only, MaxDepth, "
             "MaxLeaves, Weights, SparseWeights",
         ),
         (
-            lambda: bt.GrowTree(knowledge=bt.MaxDepth(1)),
+            lambda: bt.GrowTree(knowledge=bt.MaxDepth(1)),  # type: ignore[arg-type]
             "knowledge=MaxDepth(most=1): give a Knowledge, or write GrowTree(...) & constraint",
         ),
         (
@@ -217,8 +224,10 @@ def test_columns_that_are_no_python_words() -> None:
 
 
 def test_columns_of_numpy_and_sets_become_plain() -> None:
-    assert bt.Interact([{"b", "a"}, np.array([1, 0])]).groups == (("a", "b"), (1, 0))
-    assert json.dumps(bt.Interact([np.array(["b", "a"]), frozenset({2, 0})]).to_dict())
+    numbers: list[Any] = [{"b", "a"}, np.array([1, 0])]
+    names: list[Any] = [np.array(["b", "a"]), frozenset({2, 0})]
+    assert bt.Interact(numbers).groups == (("a", "b"), (1, 0))
+    assert json.dumps(bt.Interact(names).to_dict())
     assert bt.Forbid("a", "a", "b").features == ("a", "b")
 
 
@@ -235,7 +244,8 @@ def test_joining_keeps_all_and_changes_nothing() -> None:
     assert grown == prior & joined == bt.GrowTree(0.8, 0.5, knowledge=joined)
     assert prior.knowledge == bt.Knowledge()
     assert (grown.alpha, grown.beta) == (0.8, 0.5)
-    for left, right in ((prior, 3), (box, prior), (joined, "age"), (bt.slp.load("growtree.slp"), 3)):
+    pairs: list[tuple[Any, Any]] = [(prior, 3), (box, prior), (joined, "age"), (bt.slp.load("growtree.slp"), 3)]
+    for left, right in pairs:
         with pytest.raises(TypeError, match="unsupported operand"):
             left & right
 
@@ -488,7 +498,8 @@ def test_asking_whether_a_value_is_missing_cuts_no_box() -> None:
 
 def test_what_the_core_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_core, "Knowledge", dict, raising=False)
-    assert bt.Knowledge(ALL).native(SCHEMA) == {
+    told: Any = bt.Knowledge(ALL).native(SCHEMA)
+    assert told == {
         "max_depth": 4,
         "max_leaves": 8,
         "forbidden": [3],
@@ -500,7 +511,8 @@ def test_what_the_core_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
         "weights": [3, 0.1, 1, 1, 1],
         "monotone": [1, -1, 0, 0, 0],
     }
-    assert bt.Knowledge().native(SCHEMA) == {}
+    told = bt.Knowledge().native(SCHEMA)
+    assert told == {}
 
 
 # ---- draws ----------------------------------------------------------------------------------------------------------
@@ -728,8 +740,8 @@ def test_wrong_words_of_scikit_learn(monotonic: Any, interaction: Any, said: str
 def test_estimators_add_to_what_the_prior_knows() -> None:
     frame = pl.DataFrame({"a": np.arange(40.0), "b": np.arange(40.0)[::-1], "c": np.arange(40) % 7})
     y = np.arange(40) > 20
-    known = {"monotonic_cst": [1, 0, 0], "interaction_cst": [["a", "b"], [2]]}
-    quick = {"chains": 1, "warmup": 5, "draws": 50, "random_state": 0}
+    known: dict[str, Any] = {"monotonic_cst": [1, 0, 0], "interaction_cst": [["a", "b"], [2]]}
+    quick: dict[str, Any] = {"chains": 1, "warmup": 5, "draws": 50, "random_state": 0}
     model = bt.CARTClassifier(prior=bt.GrowTree() & bt.MaxDepth(3), **known, **quick).fit(frame, y)
     assert model.posterior_.model.prior.knowledge == (
         bt.MaxDepth(3) & bt.Monotone(a=1) & bt.Interact([["a", "b"], ["c"]])
@@ -746,5 +758,5 @@ def test_estimators_add_to_what_the_prior_knows() -> None:
         lambda: bt.CARTClassifier(monotonic_cst=[1, 0, 0], **quick).fit(frame, frame["c"] // 3)
     )
     assert "not a tree prior" in refused(
-        lambda: bt.CARTClassifier(prior=3, monotonic_cst=[1, 0, 0], **quick).fit(frame, y)
+        lambda: bt.CARTClassifier(**quick | {"prior": 3}, monotonic_cst=[1, 0, 0]).fit(frame, y)
     )

@@ -3,15 +3,18 @@
 import ast
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
+
+import pytest
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "src" / "baytree"
 
 # --8<-- [start:layers] docs/design/index.md shows these lines
 LAYERS = """
-_core errors text ←
+_core text ←
+errors ←
 validation ←
 data ←
 datasets storage knowledge mcmc plots ←
@@ -19,7 +22,8 @@ trees diagnostics ←
 slp ←
 priors ←
 posterior ←
-sampling estimators interpret ←
+sampling interpret ←
+estimators ←
 cart bart subset hme ←
 hmdt ←
 studies ←
@@ -27,6 +31,12 @@ __init__ ←
 cli ←
 __main__
 """
+
+# The same of the folders in a folder; * are the files that lie in the folder itself.
+INSIDE = {
+    "hme": "numeric ← data ← tree ← mean_field ← fitting ← interpret ← *",
+    "hmdt": "data ← tree ← fitting ← *",
+}
 # --8<-- [end:layers]
 
 
@@ -90,6 +100,20 @@ def forbidden(edges: dict[str, set[str]], layers: str = LAYERS) -> list[str]:
     ]
 
 
+def within(edges: dict[str, set[str]], folder: str) -> dict[str, set[str]]:
+    """The imports inside a folder, by the names that modules have there."""
+    layers = INSIDE[folder].replace("←", " ").split()
+
+    def name(module: str) -> str:
+        inner = module.removeprefix(f"{folder}.")
+        return inner if "." in inner or inner in layers else f"*.{inner}"
+
+    def inside(modules: Iterable[str]) -> list[str]:
+        return [module for module in modules if module.startswith(f"{folder}.")]
+
+    return {name(module): {name(used) for used in inside(edges[module])} for module in inside(edges)}
+
+
 def cycles(edges: dict[str, set[str]]) -> list[str]:
     """Modules that import each other by some way round."""
 
@@ -109,6 +133,11 @@ def test_no_layer_knows_a_later_one() -> None:
     assert forbidden(imports()) == []
 
 
+@pytest.mark.parametrize("folder", INSIDE)
+def test_no_folder_knows_a_later_one_beside_it(folder: str) -> None:
+    assert forbidden(within(imports(), folder), INSIDE[folder]) == []
+
+
 def test_no_module_imports_itself_by_way_of_others() -> None:
     assert cycles(imports(deferred=False)) == []
 
@@ -116,6 +145,10 @@ def test_no_module_imports_itself_by_way_of_others() -> None:
 def test_wrong_edges_are_found() -> None:
     assert forbidden({"data.design": {"cart.model"}, "cart.model": {"data.design"}}) == ["data.design -> cart.model"]
     assert forbidden({"cart.model": {"bart.model"}}) == ["cart.model -> bart.model"]
+    inner = {"hme.tree.splits": {"hme.fitting.em", "hme.model"}, "hme.model": {"hme.tree", "data.matrix"}}
+    assert forbidden(within(inner, "hme"), INSIDE["hme"]) == ["tree.splits -> *.model", "tree.splits -> fitting.em"]
+    with pytest.raises(AssertionError, match="roots"):
+        forbidden(within({"hme.roots.root": set()}, "hme"), INSIDE["hme"])
     assert cycles({"a.x": {"a.y"}, "a.y": {"a.z"}, "a.z": {"a.x"}, "a.w": {"a.x"}}) == ["a.x", "a.y", "a.z"]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,7 @@ from baytree.studies import (
     best_trees,
     boston,
     boxes,
+    certified,
     friedman,
     hme_classification,
     holdout,
@@ -58,7 +60,7 @@ def cells(tables: Any) -> list[Any]:
     kept = []
     for table in tables:
         columns, rows = (table["columns"], table["rows"]) if isinstance(table, dict) else (table.columns, table.rows)
-        places = [place for place, title in enumerate(columns) if "seconds" not in title]
+        places = [place for place, title in enumerate(columns) if "second" not in title]
         for row in (columns, *rows):
             kept.append([_plain(row[place]) for place in places])
     return kept
@@ -83,8 +85,8 @@ def test_a_study_is_shown_beside_what_was_published(quick: tuple[str, studies.Ou
         assert len(list(csv.DictReader(file))) == len(outcome.runs)
     drawn = {f"{figure.name}.png" for figure in outcome.figures}
     assert {file.name for file in folder.iterdir()} == {f"{name}.csv"} | drawn
-    for file in drawn:
-        assert (folder / file).read_bytes().startswith(b"\x89PNG")
+    for picture in drawn:
+        assert (folder / picture).read_bytes().startswith(b"\x89PNG")
 
 
 def test_a_study_repeats_and_is_told_as_json(quick: tuple[str, studies.Outcome]) -> None:
@@ -177,6 +179,89 @@ def test_top_trees_are_those_known_exactly() -> None:
     assert {kyphosis.in_a_line(tree) for tree in trees[:2]} == {"start <= 12.5", "start <= 8.5"}
     assert shares.mean(axis=1).tolist() == sorted(shares.mean(axis=1), reverse=True)
     assert kyphosis.spread(shares) > 0
+
+
+# ---- certified ------------------------------------------------------------------------------------------------------
+
+
+def test_the_evidence_is_the_known_one() -> None:
+    outcome = studies.run("certified", quick=True, seed=5)
+    [row] = outcome.tables[0].rows
+    assert row[0] == "kyphosis"
+    assert float(str(row[4])) == certified.KNOWN["kyphosis"]
+    assert outcome.agrees
+
+
+def test_set_sizes_are_counted_or_estimated() -> None:
+    """Of probabilities that fall off geometrically, so that sizes are known."""
+    log_p = np.log(0.01) + np.log(0.99) * np.arange(5_000)
+    exact = np.searchsorted(np.cumsum(np.exp(log_p)), certified.SHARES) + 1
+    drawn = log_p[np.random.default_rng(1).geometric(0.01, 200_000) - 1]
+    counted, *estimated = certified.set_sizes(log_p[:100], drawn)
+    assert (counted.value, counted.error) == (exact[0], None)
+    for size, known in zip(estimated, exact[1:], strict=True):
+        assert size.value is not None
+        assert size.error is not None
+        assert abs(size.value - known) < 4 * size.error < 0.1 * known
+
+
+def test_trees_that_divide_alike_are_counted() -> None:
+    """By the leaves of the training rows, of trees that draws hold often enough to hold all of these."""
+    design = bt.make_design(
+        np.array([[0, 3], [1, 0], [2, 5], [3, 1], [4, 4], [5, 2]]),
+        list("aabbab"),
+        task="classification",
+        max_cuts=None,
+    )
+    model = bt.CART(bt.GrowTree(min_leaf=1) & bt.MaxDepth(2), method="exact")
+    posterior = bt.sample(model, design, draws=20_000, chains=1, seed=1, progress=False)
+    leaf = posterior.prediction.leaves_of(posterior.bins_of(design)) - posterior.forest.first_leaf[:, None]
+    alike: dict[bytes, set[bytes]] = {}
+    names = []
+    for tree in range(len(posterior.forest)):
+        at = posterior.forest.nodes(tree)
+        names.append(posterior.forest.feature[at].tobytes() + leaf[tree].tobytes())
+        alike.setdefault(names[-1], set()).add(posterior.forest.key(tree))
+    found = np.exp(certified.log_alike(posterior, design))
+    assert found == pytest.approx([len(alike[name]) for name in names])
+    assert found.max() > 1
+
+
+def test_distances_are_total_variation() -> None:
+    truth = {"a": 0.5, "b": 0.3}
+    assert certified.distance(truth, ["a", "b", "c"], np.array([0.5, 0.3, 0.2])) == pytest.approx(0)
+    assert certified.distance(truth, ["a", "c", "a"], np.array([0.2, 0.2, 0.6])) == pytest.approx(0.3)
+    exact = bt.sample(bt.CART(method="exact"), runs.whole("K"), draws=2_000, chains=4, seed=1, progress=False)
+    known = certified.Truth.of(exact)
+    found = certified.Score.of(known, "", "", exact, 1.0)
+    assert found.trees.mean() == pytest.approx(known.independent(2_000), rel=0.1)
+    assert sum(known.questions.values()) == pytest.approx(1)
+
+
+def test_tables_of_a_folder_are_read(tmp_path: Path) -> None:
+    rng = np.random.default_rng(1)
+    rows = rng.integers(0, 2, (40, 4))
+    text = "\n".join(["class,x1,x2,x3", *(",".join(map(str, row)) for row in rows)])
+    folder = tmp_path / "tables"
+    folder.mkdir()
+    result = invoke("certified", "--quick", "--cp4im", folder, code=2)
+    assert "no .csv" in result.stderr
+    (folder / "toy.csv").write_text(text)
+    record = json.loads(invoke("certified", "--quick", "--cp4im", folder, "--json").stdout)
+    assert [row[0] for row in record["tables"][0]["rows"]] == ["kyphosis", "toy"]
+
+
+CP4IM = Path(__file__).parents[3] / "shared" / "data" / "cp4im"
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not CP4IM.is_dir(), reason="the CP4IM tables are not bundled")
+def test_the_known_evidences_are_found() -> None:
+    size = replace(certified.QUICK, draws=10)
+    for name, prior, model, design in certified.of_folder(CP4IM):
+        if name in certified.KNOWN:
+            answer = certified.solve(name, prior, model, design, size, np.random.default_rng(0))
+            assert answer.agrees
 
 
 # ---- trajectories ---------------------------------------------------------------------------------------------------
@@ -311,7 +396,7 @@ def test_pairs_are_ranked_beside_what_was_published() -> None:
 
 
 def test_groups_are_corners() -> None:
-    X = bt.datasets.load("boston").X
+    X: Any = bt.datasets.load("boston").X
     found = boston.groups()
     assert list(found) == ["dL_lL", "dL_lH", "dH_lL", "dH_lH"]
     assert X[found["dL_lH"]]["dis"].max() < X[found["dH_lL"]]["dis"].min()
@@ -363,7 +448,17 @@ def test_no_row_of_a_fold_has_a_say_in_its_class(monkeypatch: pytest.MonkeyPatch
     assert error.error == pytest.approx(np.sqrt(share * (1 - share) / 59))
 
 
-HELD = ["kyphosis", "agreement", "best-trees", "friedman", "boston", "arm", "hme-classification", "convergence"]
+HELD = [
+    "kyphosis",
+    "certified",
+    "agreement",
+    "best-trees",
+    "friedman",
+    "boston",
+    "arm",
+    "hme-classification",
+    "convergence",
+]
 
 
 @pytest.mark.slow

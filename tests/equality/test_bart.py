@@ -1,6 +1,7 @@
 """Sums of trees: the same bits for any width of registers, and for any threads that share the rows of a long table."""
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -44,7 +45,7 @@ LONG = {
     ),
     "long, soft": Case(bt.BART(trees=5, prior=SPARSE, split="soft", k="learned"), ROWS, SHORT),
 }
-MANY_LEAVES = bt.BART(trees=1, prior=bt.GrowTree(beta=0.1, min_leaf=1), moves={"birth_death": 6.0, "change": 1.5})
+MANY_LEAVES = bt.BART(trees=1, prior=bt.GrowTree(beta=0.1, min_leaf=1), proposal={"birth_death": 6.0, "change": 1.5})
 LEAVES = Case(MANY_LEAVES, levels())
 
 
@@ -68,9 +69,10 @@ def test_width_of_registers(case: Case, simd: str, monkeypatch: pytest.MonkeyPat
 
 def test_other_offsets_do_not_go_on() -> None:
     case = CASES["bart"]["weights and offset"]
-    for offset in (np.linspace(0, 1, case.design.rows), None):
+    design: Any = case.design
+    for offset in (np.linspace(0, 1, design.rows), None):
         with pytest.raises(bt.InputError, match="not the data"):
-            bt.extend(case.sample(), replace(case.design, offset=offset), draws=1, progress=False)
+            bt.extend(case.sample(), replace(design, offset=offset), draws=1, progress=False)
 
 
 def test_another_proof_is_refused() -> None:

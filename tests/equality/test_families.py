@@ -100,6 +100,7 @@ def test_seeds_and_chains_differ(case: Case) -> None:
 
 @case_with_chains
 def test_other_data_do_not_go_on(case: Case) -> None:
-    posterior, other = case.sample(), replace(case.design, y=np.flip(case.design.y).copy())
+    design: Any = case.design
+    posterior, other = case.sample(), replace(design, y=np.flip(design.y).copy())
     with pytest.raises(bt.InputError, match="not the data"):
         bt.extend(posterior, other, draws=1, progress=False)

@@ -1,6 +1,7 @@
 """The core's random numbers of every distribution, against scipy's."""
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,7 +16,7 @@ FALSE_ALARM = 1e-4
 Draw = Callable[[_core.Stream], float]
 
 
-def p_value(draw: Draw, exact: object, seed: int = 1) -> float:
+def p_value(draw: Draw, exact: Any, seed: int = 1) -> float:
     stream = _core.Stream(seed, 0)
     return float(stats.kstest([draw(stream) for _ in range(DRAWS)], exact.cdf).pvalue)
 
@@ -36,7 +37,7 @@ def probability(logit: float) -> float:
         *[(lambda stream, v=v: stream.student(v), stats.t(v)) for v in (0.7, 3.0, 40.0)],
     ],
 )
-def test_draws_have_their_distribution(draw: Draw, exact: object) -> None:
+def test_draws_have_their_distribution(draw: Draw, exact: Any) -> None:
     assert p_value(draw, exact) > FALSE_ALARM
 
 
@@ -70,3 +71,11 @@ def test_nothing_is_kept_for_the_next_number() -> None:
     numbers = [stream.normal(), stream.log_gamma(0.5), stream.student(2.0)]
     stream.seek(place)
     assert [stream.normal(), stream.log_gamma(0.5), stream.student(2.0)] == numbers
+
+
+@pytest.mark.parametrize("wrong", [np.nan, np.inf])
+def test_what_no_variable_has_ends(wrong: float) -> None:
+    """Rejection accepts none of these, and tried for ever."""
+    stream = _core.Stream(1, 0)
+    assert not np.isfinite(stream.log_gamma(wrong))
+    assert not _core.polya_gamma(wrong, stream) > 0

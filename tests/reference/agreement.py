@@ -50,8 +50,8 @@ def in_batches(draws: NDArray[Any]) -> NDArray[Any]:
 class Batches:
     """The frequency of each category in each batch of consecutive draws (batches, categories), and the exact one."""
 
-    frequencies: Floats
-    exact: Floats
+    frequencies: NDArray[Any]
+    exact: NDArray[Any]
     draws: int
 
     @classmethod
@@ -158,7 +158,7 @@ def _check_together(batches: Batches) -> None:
         raise Disagreement(f"all {free + 1} categories together: Hotelling's T² {squared:.1f}, p = {p_value:.1e}")
 
 
-def assert_agrees(states: Ints, exact: Floats, groupings: Mapping[str, Ints] | None = None) -> None:
+def assert_agrees(states: Ints, exact: NDArray[Any], groupings: Mapping[str, Ints] | None = None) -> None:
     """Raise `Disagreement` unless the draws have the exact distribution, up to Monte Carlo error.
 
     Chains that move too slowly for that error to be told fail too, by a plain AssertionError.

@@ -2,22 +2,11 @@
 
 from __future__ import annotations
 
-from functools import cache
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import pytest
 
-from families import EVERY
-
-
-@cache
-def content(name: str) -> bytes:
-    """What a file of one of the cases holds."""
-    with TemporaryDirectory() as folder:
-        path = Path(folder) / "model.baytree"
-        EVERY[name].sample().save(path)
-        return path.read_bytes()
+from robustness.damage import content
 
 
 @pytest.fixture

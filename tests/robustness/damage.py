@@ -5,13 +5,25 @@ from __future__ import annotations
 import json
 import sqlite3
 import zlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
+from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
 
 import baytree as bt
+from families import EVERY
+
+
+@cache
+def content(name: str) -> bytes:
+    """What a file of one of the cases holds."""
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "model.baytree"
+        EVERY[name].sample().save(path)
+        return path.read_bytes()
 
 
 def arrays_of(path: Path) -> dict[str, str]:
@@ -72,7 +84,7 @@ def rewrite_header(path: Path, key: str, value: str) -> None:
     edit(path, "UPDATE header SET value = ?, checksum = ? WHERE key = ?", value, zlib.crc32(value.encode()), key)
 
 
-def rewrite_model(path: Path, change: Mapping[str, Any]) -> None:
+def rewrite_model(path: Path, change: dict[str, Any]) -> None:
     """Replace parts of the model's description."""
     rewrite_header(path, "model", json.dumps(header_of(path, "model") | change))
 

@@ -39,7 +39,14 @@ def test_hostile_arrays(model: Path, array: str, change: Callable[[np.ndarray], 
 @SPARSE
 @pytest.mark.parametrize(
     "change",
-    [{"trees": 5}, {"trees": 0}, {"trees": "many"}, {"k": -1}, {"moves": {"birth_death": 1}}, {"prior": {"alpha": 2}}],
+    [
+        {"trees": 5},
+        {"trees": 0},
+        {"trees": "many"},
+        {"k": -1},
+        {"proposal": {"birth_death": 1}},
+        {"prior": {"alpha": 2}},
+    ],
     ids=str,
 )
 def test_hostile_models(model: Path, change: dict[str, Any]) -> None:

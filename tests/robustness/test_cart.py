@@ -11,7 +11,7 @@ import pytest
 import baytree as bt
 from robustness.damage import edit, header_of, rewrite, rewrite_header
 
-pytestmark = pytest.mark.parametrize("name", ["cart: two classes"])
+pytestmark = pytest.mark.parametrize("name", ["cart: three classes"])
 
 
 @pytest.mark.parametrize(
@@ -44,7 +44,8 @@ def test_a_changed_header(model: Path) -> None:
 
 def test_too_many_levels(model: Path) -> None:
     schema = header_of(model, "schema")
-    schema["columns"][0] |= {"kind": "categorical", "cuts": [], "levels": [f"level {i}" for i in range(100)]}
+    levels = [f"level {i}" for i in range(100)]
+    schema["columns"][0] |= {"kind": "categorical", "cuts": [], "lowest": [], "levels": levels}
     rewrite_header(model, "schema", json.dumps(schema))
     with pytest.raises(bt.FileError, match="at most 63 levels"):
         bt.load(model)

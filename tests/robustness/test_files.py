@@ -86,7 +86,7 @@ def test_a_folder_is_no_place_for_a_checkpoint(tmp_path: Path) -> None:
         bt.sample(bt.CART(), bt.datasets.load("kyphosis").design(), checkpoint=tmp_path)
 
 
-def test_a_run_that_never_began(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_run_that_never_began_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path, design = tmp_path / "model.baytree", bt.datasets.load("kyphosis").design()
 
     def full_disk(*_: object) -> None:
@@ -95,5 +95,36 @@ def test_a_run_that_never_began(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr("baytree.storage.ModelWriter.append", full_disk)
     with pytest.raises(bt.FileError, match="disk full"):
         bt.sample(bt.CART(), design, checkpoint=path, progress=False)
-    with pytest.raises(bt.FileError, match="before it began"):
-        bt.resume(path, design, progress=False)
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_save_replaces_models_alone(tmp_path: Path) -> None:
+    """Neither a table nor another program's database is written over; an empty file is nobody's."""
+    posterior = bt.sample(bt.CART(), bt.datasets.load("kyphosis").design(), warmup=5, draws=5, chains=2, progress=False)
+    table, database, path = (tmp_path / name for name in ("table.csv", "other.db", "model.baytree"))
+    table.write_text("x,y\n1,2\n")
+    with sqlite3.connect(database) as other:
+        other.execute("CREATE TABLE header (key, value)")
+    for foreign in (table, database):
+        before = foreign.read_bytes()
+        with pytest.raises(bt.FileError, match="exists and is not a model; choose another name"):
+            posterior.save(foreign)
+        assert foreign.read_bytes() == before
+    path.touch()
+    for _ in range(2):
+        posterior.save(path)
+        assert bt.load(path).draws == 5
+
+
+def test_what_a_killed_save_left_goes_with_the_next_run(tmp_path: Path) -> None:
+    path = tmp_path / "model.baytree"
+    for left in ("saving", "saving-journal"):
+        Path(f"{path}.{left}").write_bytes(b"cut off")
+    design = bt.datasets.load("kyphosis").design()
+    bt.sample(bt.CART(), design, warmup=5, draws=5, chains=2, checkpoint=path, progress=False)
+    assert [file.name for file in tmp_path.iterdir() if "saving" in file.name] == []
+
+
+def test_a_folder_is_no_model(tmp_path: Path) -> None:
+    with pytest.raises(bt.FileError, match="is a folder"):
+        bt.load(tmp_path)

@@ -63,6 +63,7 @@ def test_hostile_recursions(model: Path) -> None:
         {"expert": "poison"},
         {"method": "guess"},
         {"ridge": -1},
+        {"scale": [1.0] * 9},
         {"init": {"columns": 1}},
         {"init": 3},
         {"more": 1},

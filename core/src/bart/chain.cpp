@@ -15,9 +15,9 @@ namespace {
 /// The finest power of two on which residuals of this size add up exactly in float, which has 24 bits.
 double grid_for(double largest) { return std::exp2(std::ceil(std::log2(largest)) - 23.0); }
 
-/// Residuals may exceed the response by what the trees may add.
-double reach(double largest_response, const Model& model) {
-  return 4.0 * largest_response + 8.0 * model.leaf.largest_sd() * std::sqrt(static_cast<double>(model.prior.trees));
+/// Residuals may exceed those without a tree by what the trees may add.
+double reach(double largest_residual, const Model& model) {
+  return largest_residual + 8.0 * model.leaf.largest_sd() * std::sqrt(static_cast<double>(model.prior.trees));
 }
 
 /// The trees of a variance have the prior of those of the mean; but a sign says how the mean changes.
@@ -56,28 +56,32 @@ Chain::Chain(const Design& design, const Response& response, const Model& model,
   for (const float weight : weight_)
     if (!(weight > 0.0f && weight < infinity)) throw InputError("weights must be positive and finite");
 
-  double largest = largest_latent;
-  if (numbers) {
+  double largest = 4.0 * largest_latent;
+  if (numbers && model.student) {
+    largest = Student::reach(response.numbers);
+  } else if (numbers) {
     largest = 0.0;
-    for (const double y : response.numbers) largest = std::max(largest, std::abs(y));
+    for (const double y : response.numbers) largest = std::max(largest, 4.0 * std::abs(y));
   }
   const double grid = grid_for(reach(largest, model));
   for (std::size_t s = 0; s < sums; ++s) {
     if (program) {
       auto derived = std::make_unique<ProgramSum>(design, *program, model.prior.trees, model.leaf.on_grid(grid),
-                                                  model.moves, stream_);
+                                                  model.proposals, stream_);
       derived_.push_back(derived.get());
       sums_.push_back(std::move(derived));
     } else if (soft_)
-      sums_.push_back(std::make_unique<SoftBackfit>(design, model.prior, model.leaf.sd, model.moves, grid));
+      sums_.push_back(std::make_unique<SoftBackfit>(design, model.prior, model.leaf.sd, model.proposals, grid));
     else
-      sums_.push_back(std::make_unique<Backfit>(design, model.prior, model.leaf.on_grid(grid), model.moves, simd));
+      sums_.push_back(std::make_unique<Backfit>(design, model.prior, model.leaf.on_grid(grid), model.proposals, simd));
   }
+  if (model.student && (!numbers || model.variance_trees > 0 || (power_ != 0.0 && power_ != 1.0)))
+    throw InputError("Student noise is of numbers, of one scale, and of the posterior or the prior");
   Backfit* forest = nullptr;
   if (model.variance_trees > 0) {
     if (!numbers) throw InputError("classes have no variance of their own");
     auto variance =
-        std::make_unique<Backfit>(design, variance_prior(model), Leaf::of_variance(model.noise), model.moves, simd);
+        std::make_unique<Backfit>(design, variance_prior(model), Leaf::of_variance(model.noise), model.proposals, simd);
     forest = variance.get();
     sums_.push_back(std::move(variance));
     variance_.emplace(std::span(sums_).last(1), false);
@@ -85,9 +89,13 @@ Chain::Chain(const Design& design, const Response& response, const Model& model,
   mean_.emplace(std::span(sums_).first(sums), soft_);
   residual_.assign(sums, std::vector<float>(rows));
   if (numbers) {
-    for (std::size_t i = 0; i < rows; ++i)
-      residual_[0][i] = static_cast<float>(std::nearbyint(response.numbers[i] / grid) * grid);
-    noise_.emplace(model.noise, weight_, rows, power_, forest);
+    std::optional<Student> student;
+    if (model.student)
+      student.emplace(response.numbers, weight_, grid);
+    else
+      for (std::size_t i = 0; i < rows; ++i)
+        residual_[0][i] = static_cast<float>(std::nearbyint(response.numbers[i] / grid) * grid);
+    noise_.emplace(model.noise, weight_, rows, power_, forest, std::move(student));
   } else {
     if (response.centre.size() != sums) throw InputError("classes: give a centre for each sum of trees");
     if (!response.offset.empty() && (response.offset.size() != rows || sums > 1))
@@ -102,6 +110,13 @@ Chain::Chain(const Design& design, const Response& response, const Model& model,
         sums_);  // equal ones, but drawn from as those to come, so that a chain that is restored here goes on alike
   }
   if (model.grow_sweeps > 0 && power_ > 0.0) grow(model.grow_sweeps, model.prior.tree);
+  // Trees that have yet to find the columns that matter teach the weights to leave these out, and a weight of nearly 0
+  // is hard to come back from.
+  if (sparse_ && power_ > 0.0) {
+    Team alone(1);
+    for (std::uint32_t i = 0; i < model.even_sweeps; ++i) sweep(alone);
+    end_warm_up();
+  }
 }
 
 Target Chain::target(std::size_t sum) {
@@ -113,6 +128,7 @@ void Chain::grow(std::uint32_t sweeps, const GrowTree& prior) {
   Team alone(1);
   for (std::uint32_t i = 0; i < sweeps; ++i) {
     if (classes_) draw_latents(*classes_, residual_, latent_, stream_);
+    if (noise_) noise_->begin(residual_[0], stream_, alone);
     for (std::size_t s = 0; s < residual_.size(); ++s)
       start.sweep(dynamic_cast<Backfit&>(*sums_[s]), target(s), stream_);
     if (noise_) noise_->draw(residual_[0], stream_, alone);
@@ -130,11 +146,17 @@ void Chain::run(std::uint64_t iterations, std::uint64_t thin, unsigned threads) 
 }
 
 void Chain::iterate(Team& team) {
+  sweep(team);
+  if (sparse_) sparse_->draw(sums_, stream_);
+}
+
+/// All but the weights of columns.
+void Chain::sweep(Team& team) {
   if (classes_) draw_latents(*classes_, residual_, latent_, stream_);
+  if (noise_) noise_->begin(residual_[0], stream_, team);
   for (std::size_t s = 0; s < residual_.size(); ++s) sums_[s]->sweep(target(s), stream_, team);
   if (noise_) noise_->draw(residual_[0], stream_, team);
   if (spread_) spread_->draw(means(), stream_);
-  if (sparse_) sparse_->draw(sums_, stream_);
 }
 
 double Chain::log_likelihood() const {
@@ -146,6 +168,7 @@ void Chain::record() {
   mean_->record();
   if (variance_) variance_->record();
   if (has_sigma()) draws_.sigma.push_back(noise_->sigma());
+  if (has_freedom()) draws_.freedom.push_back(*noise_->freedom());
   draws_.log_likelihood.push_back(log_likelihood());
   if (spread_) draws_.leaf_sd.push_back(spread_->sd());
   if (sparse_) {
@@ -170,7 +193,7 @@ void Chain::end_warm_up() {
 }
 
 std::vector<std::uint64_t> Chain::total(std::vector<std::uint64_t> TreeSum::* counts) const {
-  std::vector<std::uint64_t> sum(sums_[0]->moves().size());
+  std::vector<std::uint64_t> sum(sums_[0]->proposals().size());
   for (const auto& one : sums_)
     for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += ((*one).*counts)[i];
   return sum;
@@ -202,6 +225,7 @@ Position Chain::position() const {
                     .stored_trees = mean_->trees(),
                     .stored = mean_->places()};
   if (noise_) position.sigma = noise_->sigma();
+  if (has_freedom()) position.freedom = *noise_->freedom();
   if (spread_) position.leaf_sd = spread_->sd();
   if (variance_) {
     position.variance_stored_trees = variance_->trees();
@@ -212,7 +236,10 @@ Position Chain::position() const {
     position.concentration = sparse_->concentration();
   }
   for (const ProgramSum* sum : derived_)
-    for (std::size_t t = 0; t < sum->size(); ++t) position.proofs.push_back(sum->events(t));
+    for (std::size_t t = 0; t < sum->size(); ++t) {
+      const std::span<const slp::Event> proof = sum->events(t);
+      position.proofs.emplace_back(proof.begin(), proof.end());
+    }
   return position;
 }
 
@@ -230,6 +257,7 @@ void Chain::restore(const ForestView& forest, std::span<const float> values, std
         residual_[s][i] -= latent_[s][i];
         latent_[s][i] = 0.0f;
       }
+  if (noise_) noise_->forget(residual_[0]);
   std::size_t place = 0;
   for (std::size_t s = 0; s < sums_.size(); ++s)
     for (std::size_t t = 0; t < sums_[s]->size(); ++t) {
@@ -258,7 +286,7 @@ void Chain::restore(const ForestView& forest, std::span<const float> values, std
   mean_->restore(position.stored_trees, position.stored);
   if (variance_) variance_->restore(position.variance_stored_trees, position.variance_stored);
   Team alone(1);
-  if (noise_) noise_->restore(position.sigma, alone);
+  if (noise_) noise_->restore(position.sigma, position.freedom, alone);
   sums_[0]->turns = position.turns;
   sums_[0]->accepted = position.accepted;
   for (std::size_t s = 1; s < sums_.size(); ++s) {

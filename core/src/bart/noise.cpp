@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
+#include <utility>
 
 namespace baytree::bart {
 namespace {
@@ -36,8 +37,15 @@ double sum_of_squares(std::span<const float> residual, std::span<const float> we
 
 }  // namespace
 
-Noise::Noise(const VariancePrior& prior, std::span<const float> weight, std::size_t rows, double power, Backfit* forest)
-    : prior_(prior), weight_(weight), rows_(rows), power_(power), sigma_(std::sqrt(prior.lambda)), forest_(forest) {
+Noise::Noise(const VariancePrior& prior, std::span<const float> weight, std::size_t rows, double power, Backfit* forest,
+             std::optional<Student> student)
+    : prior_(prior),
+      weight_(weight),
+      rows_(rows),
+      power_(power),
+      sigma_(std::sqrt(prior.lambda)),
+      forest_(forest),
+      student_(std::move(student)) {
   for (const float of_row : weight) log_weight_ += std::log(static_cast<double>(of_row));
   if (!forest_) return;
   squares_.resize(rows);
@@ -45,8 +53,13 @@ Noise::Noise(const VariancePrior& prior, std::span<const float> weight, std::siz
   read_forest(alone);
 }
 
+void Noise::begin(std::span<float> residual, Stream& stream, Team& team) {
+  if (student_) student_->draw(sigma_, power_ > 0.0, residual, stream, team);
+}
+
 Target Noise::target(std::span<float> residual) const {
   if (forest_) return {residual, precision_, power_};
+  if (student_) return {residual, student_->precision(), power_};
   return {residual, weight_, power_ / (sigma_ * sigma_)};
 }
 
@@ -56,14 +69,19 @@ void Noise::draw(std::span<const float> residual, Stream& stream, Team& team) {
     forest_->sweep({squares_, {}, power_}, stream, team);
     read_forest(team);
   } else if (prior_.nu < infinity) {
-    const double squares = power_ * sum_of_squares(residual, weight_);
+    const double squares = power_ * (student_ ? student_->squares(residual) : sum_of_squares(residual, weight_));
     sigma_ = std::exp(0.5 * prior_.draw_log(squares, power_ * static_cast<double>(rows_), stream));
   }
 }
 
-void Noise::restore(double sigma, Team& team) {
+void Noise::restore(double sigma, double freedom, Team& team) {
   sigma_ = sigma;
+  if (student_) student_->restore(freedom);
   if (forest_) read_forest(team);
+}
+
+void Noise::forget(std::span<float> residual) {
+  if (student_) student_->forget(residual);
 }
 
 void Noise::read_forest(Team& team) {
@@ -87,6 +105,7 @@ double Noise::log_variance() const {
 }
 
 double Noise::log_likelihood(std::span<const float> residual) const {
+  if (student_) return student_->log_likelihood(sigma_, residual);
   const double squares =
       forest_ ? sum_of_squares(residual, precision_) : sum_of_squares(residual, weight_) / (sigma_ * sigma_);
   return -0.5 *

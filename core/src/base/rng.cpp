@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "baytree/base/numeric.hpp"
 #include "baytree/base/simd.hpp"
 
 namespace baytree {
@@ -118,6 +119,8 @@ double Stream::normal_above(double low) {
     for (;;)
       if (const double z = normal(); z > low) return z;
   }
+  // So far out it is an exponential; and no number would be accepted of one that is not finite, or no number.
+  if (!(low < 1e9)) return low - std::log(1.0 - uniform()) / low;
   // An exponential from `low` on, of the rate that is accepted most often.
   const double rate = 0.5 * (low + std::sqrt(low * low + 4.0));
   for (;;) {
@@ -127,6 +130,7 @@ double Stream::normal_above(double low) {
 }
 
 double Stream::log_gamma(double shape) {
+  if (!(shape < infinity)) return shape;  // for which nothing would be accepted
   // Below 1: a gamma variable of shape a is one of shape a + 1 times U^(1/a).
   const double shift = shape < 1.0 ? std::log(1.0 - uniform()) / shape : 0.0;
   const double d = (shape < 1.0 ? shape + 1.0 : shape) - 1.0 / 3.0, c = 1.0 / std::sqrt(9.0 * d);

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "baytree/base/error.hpp"
+#include "baytree/base/interruption.hpp"
 #include "baytree/base/numeric.hpp"
 #include "baytree/base/team.hpp"
 
@@ -202,6 +203,7 @@ void filter_sequence(const HiddenChains& chains, std::size_t first, std::size_t 
   std::vector<double> state = beginning<Arithmetic>(chains), share(chains.states());
   for (std::size_t row = first; row < last; ++row) {
     const std::size_t outcome = row * chains.outcomes, decision = row * chains.nodes * chains.branching;
+    heed_interruption();
     steps.read(row);
     steps.push(state);
     note(steps, chains, state, share, &out.outcome_ahead[outcome], &out.decision_ahead[decision]);
@@ -236,6 +238,7 @@ void smooth_sequence(const HiddenChains& chains, std::size_t first, std::size_t 
   std::vector<double> before((last - first) * states);  // what is known before each row
   for (std::size_t row = first; row < last; ++row) {
     std::copy(state.begin(), state.end(), before.begin() + static_cast<std::ptrdiff_t>((row - first) * states));
+    heed_interruption();
     steps.read(row);
     steps.push(state);
     out.log_likelihood[row] = observe(steps, state, row);
@@ -247,6 +250,7 @@ void smooth_sequence(const HiddenChains& chains, std::size_t first, std::size_t 
   const auto partial_at = [&](std::size_t node) { return std::span<double>(partial).subspan(node * states, states); };
   std::fill(state.begin(), state.end(), Arithmetic::one);
   for (std::size_t row = last; row-- > first;) {
+    heed_interruption();
     steps.read(row);
     std::copy_n(before.begin() + static_cast<std::ptrdiff_t>((row - first) * states), states, partial.begin());
     for (std::size_t node = 0; node < nodes; ++node) steps.push(node, partial_at(node), partial_at(node + 1));
@@ -273,6 +277,7 @@ void best_of_sequence(const HiddenChains& chains, std::size_t number, DecisionPa
   double shifts = 0.0;
   for (std::size_t row = first; row < last; ++row) {
     std::copy(state.begin(), state.end(), reached.begin() + static_cast<std::ptrdiff_t>((row - first) * states));
+    heed_interruption();
     steps.read(row);
     steps.push(state);
     steps.weigh(state);
@@ -283,6 +288,7 @@ void best_of_sequence(const HiddenChains& chains, std::size_t number, DecisionPa
   if (!std::isfinite(out.log_probability[number]))
     throw InputError("sequence " + std::to_string(number) + ": no decisions that are possible lead to what is seen");
   for (std::size_t row = last; row-- > first;) {
+    heed_interruption();
     steps.read(row);
     std::copy_n(reached.begin() + static_cast<std::ptrdiff_t>((row - first) * states), states, state.begin());
     for (std::size_t node = 0; node < nodes; ++node) {

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "baytree/base/error.hpp"
+#include "baytree/base/interruption.hpp"
 #include "baytree/base/numeric.hpp"
 #include "baytree/base/team.hpp"
 
@@ -20,6 +21,7 @@ void project_sequence(const HiddenTree& tree, std::size_t first, std::size_t las
   std::vector<double> reached(nodes + outcomes), ahead_reached(nodes + outcomes);
   for (std::size_t node = 0; node < nodes; ++node) before[node * b] = 1.0;
   for (std::size_t row = first; row < last; ++row) {
+    heed_interruption();
     double* ahead = &out.decision_ahead[row * nodes * b];
     double* after = &out.decision[row * nodes * b];
     const double* log_transition = &tree.log_transition[row * nodes * b * b];

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "baytree/base/error.hpp"
+#include "baytree/base/interruption.hpp"
 #include "baytree/base/numeric.hpp"
 #include "baytree/testing/fault.hpp"
 
@@ -76,6 +77,7 @@ void Chain::read_rows(bool redraw) {
   log_likelihood_ = log_mixture_ = 0.0;
   const double power = testing::is_injected(Fault::hme_decisions) ? 0.0 : power_;
   for (Row row = 0; row < problem_->rows; ++row) {
+    heed_interruption();
     weigh_leaves(row);
     const auto total = [&](double of_power) {
       double largest = -infinity, sum = 0.0;

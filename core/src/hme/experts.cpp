@@ -5,6 +5,7 @@
 #include <numbers>
 #include <numeric>
 
+#include "baytree/base/interruption.hpp"
 #include "baytree/testing/fault.hpp"
 
 namespace baytree::hme {
@@ -74,6 +75,7 @@ void ExpertDraw::draw_classes(std::span<const Row> rows, double power, std::span
   double angle = 2.0 * std::numbers::pi * stream.uniform(), high = angle, low = angle - 2.0 * std::numbers::pi;
   candidate_.resize(coefficients.size());
   for (;;) {
+    heed_interruption();
     const double here = std::cos(angle), there = std::sin(angle);
     for (std::size_t i = 0; i < coefficients.size(); ++i) candidate_[i] = here * coefficients[i] + there * other_[i];
     // Angle 0 is where it came from, and as good; only rounding could keep it out.

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "baytree/base/interruption.hpp"
 #include "baytree/hme/polya_gamma.hpp"
 #include "baytree/testing/fault.hpp"
 
@@ -28,6 +29,7 @@ void LogitDraw::draw(std::span<const Row> rows, std::span<const std::uint32_t> c
   for (std::size_t k = 0; k < scored_; ++k) {
     system_.reset(1.0 / (sd_ * sd_));
     for (std::size_t i = 0; i < rows.size(); ++i) {
+      heed_interruption();
       double* scores = scores_.data() + i * scored_;
       // Without its own score a class leaves the total of the others.
       const double own = scores[k];

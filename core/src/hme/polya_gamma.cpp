@@ -43,6 +43,7 @@ double inverse_gaussian_below(double z, Stream& stream) {
 }  // namespace
 
 double polya_gamma(double tilt, Stream& stream) {
+  if (std::isnan(tilt)) return tilt;  // for which nothing would be accepted
   const double z = 0.5 * std::abs(tilt), rate = 0.125 * pi * pi + 0.5 * z * z;
   // The masses of the proposal beyond the border and below it, both times e^z / 2. The last product is 0 long before
   // its first factor is infinite.

@@ -11,8 +11,8 @@ NodeRules::NodeRules(const Design& design, Row min_leaf, Restrictions restrictio
   if (min_leaf < 1) throw InputError("min_leaf must be 1 or more");
 }
 
-Rule NodeRules::nth_rule(std::uint32_t feature, const ColumnRules& rules, std::span<const Row> rows,
-                         std::uint64_t boxes, std::uint64_t n) {
+Rule NodeRules::nth_rule(std::uint32_t feature, const ColumnRules& rules, const NodeRows& rows, std::uint64_t boxes,
+                         std::uint64_t n) {
   if (boxes != 0) return restrictions_.nth_rule(rules, feature, boxes, n);
   return baytree::nth_rule(design_.columns[feature], feature, rules, rows, min_leaf_, n, buffers_);
 }

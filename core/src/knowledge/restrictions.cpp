@@ -153,6 +153,18 @@ bool Restrictions::may_follow(std::span<const std::uint32_t> above, std::uint32_
   return group_words_ == 0;
 }
 
+std::vector<std::uint64_t> Restrictions::traits(std::span<const std::uint32_t> above) const {
+  std::vector<std::uint64_t> words(group_words_, ~std::uint64_t{0});
+  for (std::size_t word = 0; word < group_words_; ++word)
+    for (const std::uint32_t other : above) words[word] &= groups_[other * group_words_ + word];
+  words.resize(group_words_ + (features_ + 63) / 64);
+  for (std::size_t feature = 0; feature < features_; ++feature)
+    for (const std::uint32_t other : not_below_[feature])
+      if (std::find(above.begin(), above.end(), other) != above.end())
+        words[group_words_ + feature / 64] |= std::uint64_t{1} << feature % 64;
+  return words;
+}
+
 Freedom Restrictions::restricted(const Situation& situation, std::uint32_t feature) const {
   if (!may_lie_at(situation.depth, feature) || (situation.boxes & ~sides_[feature]) != 0) return Freedom::none;
   if (look_above_ && !may_follow(situation.above, feature)) return Freedom::none;
@@ -161,12 +173,15 @@ Freedom Restrictions::restricted(const Situation& situation, std::uint32_t featu
 
 bool Restrictions::allows(const Situation& situation, const Rule& rule) const {
   const Freedom left = freedom(situation, rule.feature);
-  if (left != Freedom::some) return left == Freedom::all;
+  return left == Freedom::some ? !cuts_a_box(situation.boxes, rule) : left == Freedom::all;
+}
+
+bool Restrictions::cuts_a_box(std::uint64_t boxes, const Rule& rule) const {
   const auto is_cut = [&](const BoxCuts& cuts) {
-    return (situation.boxes & cuts.box) != 0 && rule.cut >= cuts.begin && rule.cut < cuts.end;
+    return (boxes & cuts.box) != 0 && rule.cut >= cuts.begin && rule.cut < cuts.end;
   };
   const auto& ranges = box_cuts_[rule.feature];
-  return std::none_of(ranges.begin(), ranges.end(), is_cut);
+  return std::any_of(ranges.begin(), ranges.end(), is_cut);
 }
 
 /// Calls `visit` with the ranges of cuts, ascending, that remain of begin … end−1 without those that cut a box, until

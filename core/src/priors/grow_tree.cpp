@@ -1,15 +1,14 @@
 #include "baytree/priors/grow_tree.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <numeric>
 #include <string>
 #include <utility>
 
 #include "baytree/base/error.hpp"
+#include "baytree/base/interruption.hpp"
 #include "baytree/knowledge/monotone.hpp"
-#include "baytree/trees/partition.hpp"
 
 namespace baytree {
 namespace {
@@ -29,14 +28,14 @@ void splice(PartitionedTree& tree, const Replacement& replacement) {
   const std::size_t at = replacement.at, old_size = nodes[at].size, new_size = replacement.nodes.size();
   for (std::size_t i = 0; i < at; ++i)
     if (at < i + nodes[i].size) nodes[i].size += static_cast<std::uint32_t>(new_size - old_size);
+  tree.rows.forget({nodes.data() + at, old_size});
   const auto place = nodes.begin() + static_cast<std::ptrdiff_t>(at);
   if (new_size > old_size)
     nodes.insert(place, new_size - old_size, Node{});
   else
     nodes.erase(place, place + static_cast<std::ptrdiff_t>(old_size - new_size));
   std::copy(replacement.nodes.begin(), replacement.nodes.end(), nodes.begin() + static_cast<std::ptrdiff_t>(at));
-  const std::span<const Row> rows = replacement.rows_of(replacement.nodes[0]);
-  std::copy(rows.begin(), rows.end(), tree.rows.begin() + replacement.nodes[0].begin);
+  tree.rows.adopt({nodes.data() + at, new_size}, replacement.rows);
 }
 
 Grower::Grower(const Design& design, GrowTree prior)
@@ -49,11 +48,11 @@ Grower::Grower(const Design& design, GrowTree prior)
   std::iota(columns_.begin(), columns_.end(), 0u);
 }
 
-double Grower::split_probability(std::uint32_t depth) {
-  while (split_probability_.size() <= depth)
-    split_probability_.push_back(prior_.alpha *
-                                 std::pow(1.0 + static_cast<double>(split_probability_.size()), -prior_.beta));
-  return split_probability_[depth];
+void Grower::look_deeper(std::uint32_t depth) {
+  while (at_depth_.size() <= depth) {
+    const double split = prior_.alpha * std::pow(1.0 + static_cast<double>(at_depth_.size()), -prior_.beta);
+    at_depth_.push_back({split, std::log(split), std::log1p(-split)});
+  }
 }
 
 std::uint8_t Grower::split_choice(std::uint32_t depth) {
@@ -61,11 +60,7 @@ std::uint8_t Grower::split_choice(std::uint32_t depth) {
   return p > 0.0 && p < 1.0 ? split_point : 0;
 }
 
-double Grower::log_leaf_prior(std::uint32_t depth, bool splittable) {
-  return splittable ? std::log1p(-split_probability(depth)) : 0.0;
-}
-
-void Grower::choose_in_column(Node& node, std::span<const Row> rows, const Situation& here, std::uint32_t feature,
+void Grower::choose_in_column(Node& node, const NodeRows& rows, const Situation& here, std::uint32_t feature,
                               Stream& stream) {
   const ColumnRules rules = rules_.column_rules(feature, rows, here);
   node.rule = rules_.nth_rule(feature, rules, rows, here.boxes, stream.below(rules.count));
@@ -97,7 +92,7 @@ std::size_t Grower::draw_weighted_column(std::span<const std::uint32_t> among, S
   return place;
 }
 
-bool Grower::choose_by_column(Node& node, std::span<const Row> rows, const Situation& here, Stream& stream) {
+bool Grower::choose_by_column(Node& node, const NodeRows& rows, const Situation& here, Stream& stream) {
   // Drawing columns without replacement until one has a rule is drawing among those that do, and seldom looks at more
   // than one.
   const auto usable = [&](std::uint32_t feature) { return rules_.has_rule(feature, rows, here); };
@@ -126,7 +121,7 @@ bool Grower::choose_by_column(Node& node, std::span<const Row> rows, const Situa
   return true;
 }
 
-bool Grower::choose_among_all(Node& node, std::span<const Row> rows, const Situation& here, Stream& stream) {
+bool Grower::choose_among_all(Node& node, const NodeRows& rows, const Situation& here, Stream& stream) {
   column_rules_.clear();
   double rules = 0.0, total = 0.0;
   for (const std::uint32_t feature : columns_) {
@@ -151,7 +146,7 @@ bool Grower::choose_among_all(Node& node, std::span<const Row> rows, const Situa
   return true;
 }
 
-bool Grower::choose_rule(Node& node, std::span<const Row> rows, const Situation& here, Stream& stream) {
+bool Grower::choose_rule(Node& node, const NodeRows& rows, const Situation& here, Stream& stream) {
   if (rows.size() / 2 < prior_.min_leaf) return false;
   return prior_.by_column ? choose_by_column(node, rows, here, stream) : choose_among_all(node, rows, here, stream);
 }
@@ -163,52 +158,25 @@ Rule Grower::draw_rule(const PartitionedTree& tree, std::size_t at, Stream& stre
   return node.rule;
 }
 
-/// Copies the rows of node `at` to the replacement, ascending. A leaf's rows are so already; a split's lie leaf by
-/// leaf.
-void Grower::take_rows(const PartitionedTree& tree, std::size_t at, Replacement& out) {
-  const Node& node = tree.nodes[at];
-  const std::span<const Row> rows = tree.rows_of(node);
-  Row* to = out.rows.data() + node.begin;
-  const std::size_t words = (tree.rows.size() + 63) / 64;
-  if (node.is_leaf()) {
-    std::copy(rows.begin(), rows.end(), to);
-  } else if (rows.size() * 16 < words) {  // too few to walk through a bit for every row
-    std::copy(rows.begin(), rows.end(), to);
-    std::sort(to, to + rows.size());
-  } else {
-    marks_.assign(words, 0);
-    for (const Row row : rows) marks_[row / 64] |= std::uint64_t{1} << row % 64;
-    for (std::size_t word = 0; word < words; ++word)
-      for (std::uint64_t bits = marks_[word]; bits != 0; bits &= bits - 1)
-        *to++ = static_cast<Row>(word * 64 + static_cast<std::size_t>(std::countr_zero(bits)));
-  }
-}
-
 /// Divides the node's rows and leaves its two children in `pending_`, the left one on top.
 void Grower::divide(const Node& node, const Situation& here, Replacement& out) {
-  const std::span<const Row> rows = out.rows_of(node);
-  Row* to = out.rows.data() + node.begin;
-  const Row left = with_test(design().columns[node.rule.feature], node.rule,
-                             [&](auto test) { return partition_rows(rows, to, spare_, test); });
-  const Row middle = node.begin + left;
-  pending_.push_back({middle, node.end, node.depth + 1});
-  pending_.push_back({node.begin, middle, node.depth + 1});
+  const auto [left, right] = out.rows.divide(node);
+  pending_.push_back(right);
+  pending_.push_back(left);
   path_.split(here, node.rule, rules_.restrictions());
 }
 
 Node Grower::next_pending() {
-  const Region region = pending_.back();
+  const Node node = pending_.back();
   pending_.pop_back();
-  return {.begin = region.begin, .end = region.end, .depth = region.depth};
+  return node;
 }
 
 /// Starts a replacement of node `at`: its rows taken, nothing grown yet.
 void Grower::begin(const PartitionedTree& tree, std::size_t at, Replacement& out) {
-  const Node& old = tree.nodes[at];
   out.at = at;
   out.nodes.clear();
-  take_rows(tree, at, out);
-  pending_.assign(1, {old.begin, old.end, old.depth});
+  pending_.assign(1, out.rows.take(tree.rows, tree.nodes[at]));
   go_to(tree, at);
 }
 
@@ -218,7 +186,7 @@ void Grower::regrow(const PartitionedTree& tree, std::size_t at, ChoicePoint fro
   while (!pending_.empty()) {
     Node node = next_pending();
     const Situation here = enter(node);
-    const std::span<const Row> rows = out.rows_of(node);
+    const NodeRows rows = out.rows_of(node);
     const bool top = out.nodes.empty();
     bool splits = (top && from != split_point) || stream.bernoulli(split_probability(node.depth));
     if (splits) {
@@ -244,6 +212,7 @@ void Grower::regrow(const PartitionedTree& tree, std::size_t at, ChoicePoint fro
 
 bool Grower::grow(const PartitionedTree& tree, Stream& stream, Replacement& out, std::uint64_t attempts) {
   for (; attempts > 0; --attempts) {
+    heed_interruption();
     regrow(tree, 0, split_point, stream, out);
     if (fits(out.nodes.size())) return true;
   }
@@ -290,7 +259,7 @@ bool Grower::plant(const PartitionedTree& tree, std::size_t at, std::span<const 
   return true;
 }
 
-void Grower::assess(Node& node, std::span<const Row> rows, const Situation& here) {
+void Grower::assess(Node& node, const NodeRows& rows, const Situation& here) {
   node.points = 0;
   node.splittable = !node.is_leaf() || rules_.any_rule(rows, here);
   if (node.splittable) node.points |= split_choice(node.depth);
@@ -333,7 +302,7 @@ void Grower::assess(const PartitionedTree& tree, Replacement& replacement) {
 
 double Grower::log_prior(const Node& node) {
   return node.is_leaf() ? log_leaf_prior(node.depth, node.splittable)
-                        : std::log(split_probability(node.depth)) + node.log_rule;
+                        : log_split_probability(node.depth) + node.log_rule;
 }
 
 double Grower::log_prior(PartitionedTree& tree, std::size_t at) {
@@ -342,12 +311,11 @@ double Grower::log_prior(PartitionedTree& tree, std::size_t at) {
 }
 
 Forest grow_trees(Grower& grower, std::uint64_t n, Stream& stream) {
-  const Row rows = grower.design().rows;
-  PartitionedTree root{.nodes = {Node{.end = rows}}, .rows = std::vector<Row>(rows)};
-  std::iota(root.rows.begin(), root.rows.end(), Row{0});
+  PartitionedTree root{.nodes = {}, .rows = TreeRows(grower.design())};
+  root.nodes.push_back(root.rows.root());
   grower.assess(root, 0);
   Replacement grown;
-  grown.rows.resize(rows);
+  grown.rows = TreeRows(grower.design());
   RandomOrder order(grower.design(), grower.knowledge().monotone);
   Forest forest;
   for (; n > 0; --n) {

@@ -192,6 +192,13 @@ void NodeTable::rewind(NodeId mark) {
   if (mark < 1 || mark > nodes_.size()) throw InputError("there is no node " + std::to_string(mark) + " to go back to");
   nodes_.resize(mark);
   used_ = nodes_.back().begin + nodes_.back().size;
+  // What one large proof took is given back.
+  constexpr std::size_t little = 1 << 16;
+  if (rows_.size() > 8 * used_ + little) {
+    rows_.resize(2 * used_);
+    rows_.shrink_to_fit();
+  }
+  if (nodes_.capacity() > 8 * nodes_.size() + little) nodes_.shrink_to_fit();
   counted_.reset();
 }
 

@@ -29,7 +29,7 @@ std::size_t choose(const std::vector<double>& weights, double target) {
 
 }  // namespace
 
-Chain::Chain(const Problem& problem, std::vector<Share> shares, double power, Stream stream)
+Chain::Chain(const Problem& problem, std::vector<ProposalShare> shares, double power, Stream stream)
     : problem_(&problem),
       shares_(std::move(shares)),
       power_(power),
@@ -41,10 +41,10 @@ Chain::Chain(const Problem& problem, std::vector<Share> shares, double power, St
       accepted_(shares_.size()),
       weights_(problem.free_units.size()) {
   if (!(power >= 0.0 && power < infinity)) throw InputError("power must be 0 or more");
-  if (shares_.empty()) throw InputError("a chain needs a move");
-  for (const Share& share : shares_)
+  if (shares_.empty()) throw InputError("a chain needs a proposal");
+  for (const ProposalShare& share : shares_)
     if (!(share.number > 0.0 && share.number <= 1e6))
-      throw InputError("the number of turns of a move must be positive, and at most a million");
+      throw InputError("the number of turns of a proposal must be positive, and at most a million");
   for (Unit unit = 0; unit < problem.units(); ++unit)
     if (!problem.free[unit]) {
       if (!factor_.entering(unit).possible)
@@ -87,7 +87,7 @@ bool Chain::step() {
 }
 
 void Chain::turn(std::size_t i) {
-  const Move move = shares_[i].move;
+  const Proposal proposal = shares_[i].proposal;
   const std::vector<Unit>& units = problem_->free_units;
   const std::size_t n = units.size();
   if (n == 0) return;
@@ -95,20 +95,20 @@ void Chain::turn(std::size_t i) {
     ++turns_[i];
     if (moved) ++accepted_[i];
   };
-  switch (move) {
-    case Move::gibbs:
+  switch (proposal) {
+    case Proposal::gibbs:
       for (const Unit unit : units) count(update(unit, Fault::subset_gibbs));
       break;
-    case Move::random:
+    case Proposal::random:
       for (std::size_t k = 0; k < n; ++k) count(update(units[stream_.below(n)], Fault::subset_random));
       break;
-    case Move::metropolis:
+    case Proposal::metropolis:
       for (std::size_t k = 0; k < n; ++k) count(metropolis());
       break;
-    case Move::informed:
+    case Proposal::informed:
       count(informed());
       break;
-    case Move::replace:
+    case Proposal::replace:
       count(replace());
   }
 }

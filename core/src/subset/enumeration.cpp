@@ -4,8 +4,11 @@
 #include <bit>
 #include <cmath>
 #include <functional>
+#include <tuple>
+#include <utility>
 
 #include "baytree/base/error.hpp"
+#include "baytree/base/interruption.hpp"
 #include "baytree/base/numeric.hpp"
 
 namespace baytree::subset {
@@ -21,14 +24,14 @@ struct Level {
   double explained = 0.0, log_determinant = 0.0;
   std::size_t columns = 0;  // of the model
   bool independent = true;
+  Elimination elimination;  // which made it of the level above
+  CoefficientSums sums;     // of the models that it was for
 };
-
-std::size_t triangle(std::size_t n) { return n * (n + 1) / 2; }
 
 /// Walks through all models; bit i is free unit i, and the lowest flips most often.
 class Walk {
  public:
-  Walk(const Problem& problem, const std::function<void()>& look_up) : problem_(problem), look_up_(look_up), first_(1) {
+  explicit Walk(const Problem& problem) : problem_(problem), first_(1) {
     const std::vector<Unit>& units = problem.free_units;
     if (units.size() > most_enumerated) throw InputError("too many units to enumerate their subsets; sample them");
     for (const Unit unit : units) first_.push_back(first_.back() + problem.size(unit));
@@ -48,7 +51,7 @@ class Walk {
     }
   }
 
-  /// Calls visit(mask, log likelihood, log prior) for every model that exists.
+  /// Calls visit(mask, log likelihood, log prior, level) for every model that exists.
   template <class Visit>
   void run(Visit visit) {
     depth_ = 0;
@@ -57,17 +60,45 @@ class Walk {
     const std::uint64_t models = std::uint64_t{1} << problem_.free_units.size();
     for (std::uint64_t step = 1; step < models; ++step) {
       const int bit = std::countr_zero(step);
-      if (bit >= 20) look_up_();
+      if (bit >= 8) heed_interruption();
       // Of the bits below, the last one alone is set.
-      if (bit > 0) --depth_;
+      if (bit > 0) leave();
       if (mask_ >> bit & 1u)
-        --depth_;
+        leave();
       else
         eliminate(static_cast<std::size_t>(bit));
       mask_ ^= Mask{1} << bit;
       if (bit > 0) eliminate(static_cast<std::size_t>(bit) - 1);
       report(visit);
     }
+    while (depth_ > 0) leave();
+  }
+
+  /// What models say of the coefficients of all columns, in the order of the table: the means, and the mean products as
+  /// a triangle. Each model that counts was added to the sums of its level.
+  std::pair<std::vector<double>, std::vector<double>> sums() {
+    const std::size_t p = problem_.columns(), free = first_.back();
+    CoefficientSums* all = &levels_[0].sums;
+    CoefficientSums with_always;
+    if (free < p) {
+      with_always.extend(levels_[0].elimination, *all);
+      all = &with_always;
+    }
+    const std::vector<double> first = all->first(p), second = all->second(p);
+    std::vector<std::size_t> place(p);  // of each column of the table
+    std::size_t others = 0, always = free;
+    for (Unit unit = 0; unit < problem_.units(); ++unit)
+      for (Column j = problem_.unit_begin[unit]; j < problem_.unit_begin[unit + 1]; ++j)
+        place[j] = problem_.free[unit] ? others++ : always++;
+    std::pair<std::vector<double>, std::vector<double>> out;
+    for (std::size_t i = 0; i < p; ++i) {
+      out.first.push_back(first[place[i]]);
+      for (std::size_t j = 0; j <= i; ++j) {
+        const auto [low, high] = std::minmax(place[i], place[j]);
+        out.second.push_back(second[triangle(high) + low]);
+      }
+    }
+    return out;
   }
 
  private:
@@ -124,6 +155,11 @@ class Walk {
     ++depth_;
   }
 
+  void leave() {
+    levels_[depth_ - 1].sums.extend(levels_[depth_].elimination, levels_[depth_].sums);
+    --depth_;
+  }
+
   /// From the columns before `from + m`, takes out the last m.
   void eliminate(const Level& above, Level& below, std::size_t from, std::size_t m, const double* least) {
     below.columns = above.columns + m;
@@ -135,19 +171,22 @@ class Walk {
     if (!below.independent) return;
     // A Cholesky factor of their block, row by row, with the rows reaching on over the columns that stay.
     const std::size_t width = from + m;
-    rows_.resize(m * width);
+    auto& [rows, w, before] = below.elimination;
+    rows.resize(m * width);
+    w.resize(m);
+    before = from;
     for (std::size_t i = 0; i < m; ++i) {
-      double* row = rows_.data() + i * width;
+      double* row = rows.data() + i * width;
       const double* source = above.left.data() + triangle(from + i);
       for (std::size_t j = 0; j < from; ++j) row[j] = source[j];
       for (std::size_t j = i; j < m; ++j) row[from + j] = above.left[triangle(from + j) + from + i];
       double product = above.product[from + i];
       for (std::size_t k = 0; k < i; ++k) {
-        const double* before = rows_.data() + k * width;
-        const double factor = before[from + i];
-        for (std::size_t j = 0; j < from; ++j) row[j] -= factor * before[j];
-        for (std::size_t j = i; j < m; ++j) row[from + j] -= factor * before[from + j];
-        product -= factor * before_product_[k];
+        const double* above_it = rows.data() + k * width;
+        const double factor = above_it[from + i];
+        for (std::size_t j = 0; j < from; ++j) row[j] -= factor * above_it[j];
+        for (std::size_t j = i; j < m; ++j) row[from + j] -= factor * above_it[from + j];
+        product -= factor * w[k];
       }
       const double pivot = row[from + i];
       if (!(pivot > least[i])) {
@@ -157,21 +196,20 @@ class Walk {
       const double root = std::sqrt(pivot);
       for (std::size_t j = 0; j < from; ++j) row[j] /= root;
       for (std::size_t j = i; j < m; ++j) row[from + j] /= root;
-      before_product_.resize(std::max(before_product_.size(), m));
-      before_product_[i] = product / root;
-      below.explained += before_product_[i] * before_product_[i];
+      w[i] = product / root;
+      below.explained += w[i] * w[i];
       if (problem_.evidence.ridge() > 0.0) below.log_determinant += std::log(pivot);
       double* left = below.left.data();
       for (std::size_t j = 0; j < from; ++j) {
         for (std::size_t k = 0; k <= j; ++k) *left++ -= row[j] * row[k];
-        below.product[j] -= row[j] * before_product_[i];
+        below.product[j] -= row[j] * w[i];
       }
     }
   }
 
   template <class Visit>
   void report(Visit& visit) {
-    const Level& level = levels_[depth_];
+    Level& level = levels_[depth_];
     if (!level.independent) return;
     for (const Need& need : needs_) {
       const bool in = need.unit == 0 || (mask_ & need.unit) != 0,
@@ -182,19 +220,21 @@ class Walk {
     if (log_prior == -infinity) return;
     for (Mask rest = mask_; rest != 0; rest &= rest - 1)
       log_prior += problem_.log_odds[problem_.free_units[static_cast<std::size_t>(std::countr_zero(rest))]];
-    visit(mask_, problem_.evidence.log_marginal(level.columns, level.explained, level.log_determinant), log_prior);
+    visit(mask_, problem_.evidence.log_marginal(level.columns, level.explained, level.log_determinant), log_prior,
+          level);
   }
 
   const Problem& problem_;
-  const std::function<void()>& look_up_;
   std::vector<std::size_t> first_;  // of the columns of each free unit, and one more
   std::vector<double> least_;       // pivots
   std::vector<Need> needs_;
   std::vector<Level> levels_;
   std::size_t depth_ = 0;
   Mask mask_ = 0;
-  std::vector<double> rows_, before_product_;
 };
+
+// So many models of such a probability together do not change a digit of a moment.
+constexpr double negligible = 1e-26;
 
 struct Listed {
   double log_target, log_likelihood, log_prior;
@@ -216,13 +256,12 @@ void append(ListedModels& models, const Problem& problem, const Listed& model) {
 
 }  // namespace
 
-Enumeration enumerate(const Problem& problem, std::size_t most, std::span<const double> quantiles, Stream stream,
-                      const std::function<void()>& look_up) {
+Enumeration enumerate(const Problem& problem, std::size_t most, std::span<const double> quantiles, Stream stream) {
   const std::size_t n = problem.free_units.size();
   for (std::size_t i = 0; i < quantiles.size(); ++i)
     if (!(quantiles[i] >= 0.0 && quantiles[i] < 1.0) || (i > 0 && quantiles[i] < quantiles[i - 1]))
       throw InputError("quantiles must ascend from 0 to below 1");
-  Walk walk(problem, look_up);
+  Walk walk(problem);
   Enumeration found;
   found.sizes.assign(n + 1, 0.0);
   std::vector<double> inclusion(n, 0.0);
@@ -230,7 +269,7 @@ Enumeration enumerate(const Problem& problem, std::size_t most, std::span<const 
   // Weights are relative to a model near the best so far; a better one by e^600 makes those before it count as nothing,
   // as they are.
   double reference = -infinity, total = 0.0;
-  walk.run([&](Mask mask, double log_likelihood, double log_prior) {
+  walk.run([&](Mask mask, double log_likelihood, double log_prior, const Level&) {
     const double log_target = log_likelihood + log_prior;
     if (log_target - reference > 600.0) {
       const double shrink = std::exp(reference - log_target);
@@ -262,22 +301,39 @@ Enumeration enumerate(const Problem& problem, std::size_t most, std::span<const 
     found.inclusion.push_back(problem.free[unit] ? inclusion[bit++] / total : 1.0);
   std::sort(best.begin(), best.end(), std::greater<>());
   for (const Listed& model : best) append(found.top, problem, model);
-  if (quantiles.empty()) return found;
   // The same sums in the same order, so that the last quantile is reached.
+  const Evidence& evidence = problem.evidence;
+  const double half = evidence.half_freedom();
+  const double sigma_of_root = half > 0.5 ? std::exp(log_gamma(half - 0.5) - log_gamma(half)) : infinity;
   double sum = 0.0;
   std::size_t next = 0;
   Listed last{};
-  walk.run([&](Mask mask, double log_likelihood, double log_prior) {
+  walk.run([&](Mask mask, double log_likelihood, double log_prior, Level& level) {
     last = {0.0, log_likelihood, log_prior, mask};
-    sum += std::exp(log_likelihood + log_prior - reference);
+    const double weight = std::exp(log_likelihood + log_prior - reference), probability = weight / total;
+    sum += weight;
     while (next < quantiles.size() && quantiles[next] * total < sum) {
       append(found.drawn, problem, last);
       ++next;
     }
+    if (probability < negligible) return;
+    const Shrinkage shrinkage = evidence.shrinkage(level.columns, level.explained);
+    const double share = evidence.share(level.explained), rest = evidence.rest(level.explained);
+    // E σ² given s is its total, of which s R is explained, over 2 half − 2.
+    const double of_total = (rest / (1.0 - share)) / (2.0 * half - 2.0);
+    level.sums.add(probability * shrinkage.mean, probability * shrinkage.square,
+                   half > 1.0 ? probability * of_total * (shrinkage.mean - share * shrinkage.square) : 0.0);
+    found.moments.sigma += probability * sigma_of_root * std::sqrt(rest / 2.0) * shrinkage.root;
+    found.moments.variance += half > 1.0 ? probability * of_total * (1.0 - share * shrinkage.mean) : infinity;
   });
+  std::tie(found.moments.mean, found.moments.covariance) = walk.sums();
+  for (std::size_t i = 0; i < problem.columns(); ++i)
+    for (std::size_t j = 0; j <= i; ++j)
+      found.moments.covariance[triangle(i) + j] -= found.moments.mean[i] * found.moments.mean[j];
   for (; next < quantiles.size(); ++next) append(found.drawn, problem, last);
   Factor factor(problem);
   for (std::size_t i = 0; i < quantiles.size(); ++i) {
+    heed_interruption();
     factor.clear();
     for (std::int64_t k = found.drawn.begin[i]; k < found.drawn.begin[i + 1]; ++k)
       factor.enter(found.drawn.unit[static_cast<std::size_t>(k)]);

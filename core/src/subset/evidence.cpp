@@ -7,6 +7,7 @@
 #include <numbers>
 
 #include "baytree/base/error.hpp"
+#include "baytree/base/interruption.hpp"
 #include "baytree/base/numeric.hpp"
 
 namespace baytree::subset {
@@ -106,6 +107,7 @@ struct Evidence::Integrand {
     double sum = 0.0;
     for (const double term : height) sum += term;
     for (;;) {
+      heed_interruption();
       double target = stream.uniform() * sum;
       std::size_t cell = 0;
       while (cell + 1 < height.size() && target >= height[cell]) target -= height[cell++];
@@ -122,12 +124,13 @@ Evidence::Evidence(CoefficientPrior prior, double parameter, double rows, double
     throw InputError("evidence: the prior's parameter is out of range");
   if (!(rows > 0.0 && rows < infinity && half_ > 0.0 && half_ < infinity && total > 0.0 && total < infinity))
     throw InputError("evidence: rows, degrees of freedom and the total square must be positive");
-  if (mixed()) tables_ = std::make_shared<Tables>();
+  if (!mixed()) return;
+  integrals_ = std::make_shared<Tables>();
+  shrinkages_ = std::make_shared<Tables>();
 }
 
 double Evidence::log_marginal(std::size_t columns, double explained, double log_determinant) const {
-  const double q = static_cast<double>(columns), share = std::clamp(explained / total_, 0.0, 1.0 - least_rest),
-               rest = 1.0 - share;
+  const double q = static_cast<double>(columns), share = this->share(explained), rest = 1.0 - share;
   switch (prior_) {
     case CoefficientPrior::fixed:
       return -q / 2.0 * std::log1p(parameter_) - half_ * std::log1p(-parameter_ / (1.0 + parameter_) * share);
@@ -163,50 +166,97 @@ double Evidence::stretched(double log_rest) const { return std::log1p(-half_ * l
 double Evidence::fineness(std::size_t columns) { return std::ceil(std::sqrt(static_cast<double>(columns) / 5.0)); }
 
 double Evidence::integrated(std::size_t columns, double log_rest) const {
-  Tables::Chunk& chunk = tables_->of(columns);
-  const std::size_t at = columns % Tables::chunk;
-  std::call_once(chunk.once[at], [&] { chunk.table[at] = tabulated(columns); });
-  const Table& table = chunk.table[at];
-  const double z = stretched(log_rest) * fineness(columns);
-  const std::size_t piece = std::min(static_cast<std::size_t>(z), table.size() / terms - 1);
-  const double x = 2.0 * (z - static_cast<double>(piece)) - 1.0;
-  const double* series = table.data() + piece * terms;
-  double next = 0.0, after = 0.0;  // Clenshaw's recurrence
-  for (std::size_t k = terms - 1; k > 0; --k) {
-    const double value = series[k] + 2.0 * x * next - after;
-    after = next;
-    next = value;
-  }
-  return series[0] + x * next - after - slope(columns) * log_rest;
+  double found = 0.0;
+  const auto make = [&] {
+    return tabulated(columns, 1,
+                     [&](double at, double* value) { *value = integral(columns, at) + slope(columns) * at; });
+  };
+  look_up(*integrals_, columns, log_rest, 1, make, [&](std::size_t, double value) { found = value; });
+  return found - slope(columns) * log_rest;
 }
 
-Evidence::Table Evidence::tabulated(std::size_t columns) const {
+Shrinkage Evidence::shrinkage(std::size_t columns, double explained) const {
+  if (columns == 0) return {};
+  const double rest = 1.0 - share(explained);
+  if (!mixed()) {
+    const double s = mean_shrinkage(columns, explained);
+    return {s, s * s, std::sqrt((1.0 - s) / rest + s)};
+  }
+  std::array<double, 3> found{};
+  const auto make = [&] {
+    return tabulated(columns, found.size(), [&](double at, double* value) {
+      const Integrand integrand(*this, columns, at);
+      double sum = 0.0, mean = 0.0, square = 0.0, root = 0.0;
+      integrand.each([&](double s, double term) {
+        const double shrinkage = 1.0 / (1.0 + std::exp(-s));
+        sum += term;
+        mean += term * shrinkage;
+        square += term * shrinkage * shrinkage;
+        // (1 − sR) / (1 − R) with 1 − s and 1 − R as they are, which may be tiny.
+        root += term * std::sqrt(std::exp(-at) / (1.0 + std::exp(s)) + shrinkage);
+      });
+      value[0] = mean / sum;
+      value[1] = square / sum;
+      value[2] = root / sum;
+    });
+  };
+  look_up(*shrinkages_, columns, std::log(rest), found.size(), make,
+          [&](std::size_t which, double value) { found[which] = value; });
+  return {found[0], found[1], found[2]};
+}
+
+template <class Make, class Visit>
+void Evidence::look_up(Tables& tables, std::size_t columns, double log_rest, std::size_t width, Make make,
+                       Visit visit) const {
+  Tables::Chunk& chunk = tables.of(columns);
+  const std::size_t at = columns % Tables::chunk;
+  std::call_once(chunk.once[at], [&] { chunk.table[at] = make(); });
+  const Table& table = chunk.table[at];
+  const double z = stretched(log_rest) * fineness(columns);
+  const std::size_t piece = std::min(static_cast<std::size_t>(z), table.size() / (terms * width) - 1);
+  const double x = 2.0 * (z - static_cast<double>(piece)) - 1.0;
+  for (std::size_t which = 0; which < width; ++which) {
+    const double* series = table.data() + (piece * width + which) * terms;
+    double next = 0.0, after = 0.0;  // Clenshaw's recurrence
+    for (std::size_t k = terms - 1; k > 0; --k) {
+      const double value = series[k] + 2.0 * x * next - after;
+      after = next;
+      next = value;
+    }
+    visit(which, series[0] + x * next - after);
+  }
+}
+
+/// `value(log_rest, out)` writes so many numbers.
+template <class Value>
+Evidence::Table Evidence::tabulated(std::size_t columns, std::size_t width, Value value) const {
   const double fine = fineness(columns);
   const std::size_t pieces = static_cast<std::size_t>(std::ceil(stretched(std::log(least_rest)) * fine));
-  Table series(pieces * terms);
-  std::array<double, terms> value;
+  Table series(pieces * width * terms);
+  std::vector<double> values(terms * width);
   for (std::size_t piece = 0; piece < pieces; ++piece) {
     for (std::size_t i = 0; i < terms; ++i) {
       const double x = std::cos(std::numbers::pi * (static_cast<double>(i) + 0.5) / terms);
-      const double log_rest = -std::expm1((static_cast<double>(piece) + (x + 1.0) / 2.0) / fine) / half_;
-      value[i] = integral(columns, log_rest) + slope(columns) * log_rest;
+      value(-std::expm1((static_cast<double>(piece) + (x + 1.0) / 2.0) / fine) / half_, values.data() + i * width);
     }
-    for (std::size_t k = 0; k < terms; ++k) {
-      double sum = 0.0;
-      for (std::size_t i = 0; i < terms; ++i)
-        sum += value[i] * std::cos(std::numbers::pi * static_cast<double>(k) * (static_cast<double>(i) + 0.5) / terms);
-      series[piece * terms + k] = sum * (k == 0 ? 1.0 : 2.0) / terms;
-    }
+    for (std::size_t which = 0; which < width; ++which)
+      for (std::size_t k = 0; k < terms; ++k) {
+        double sum = 0.0;
+        for (std::size_t i = 0; i < terms; ++i)
+          sum += values[i * width + which] *
+                 std::cos(std::numbers::pi * static_cast<double>(k) * (static_cast<double>(i) + 0.5) / terms);
+        series[(piece * width + which) * terms + k] = sum * (k == 0 ? 1.0 : 2.0) / terms;
+      }
   }
   return series;
 }
 
-double Evidence::rest(double explained) const {
-  return total_ * (1.0 - std::clamp(explained / total_, 0.0, 1.0 - least_rest));
-}
+double Evidence::share(double explained) const { return std::clamp(explained / total_, 0.0, 1.0 - least_rest); }
+
+double Evidence::rest(double explained) const { return total_ * (1.0 - share(explained)); }
 
 double Evidence::mean_shrinkage(std::size_t columns, double explained) const {
-  const double share = std::clamp(explained / total_, 0.0, 1.0 - least_rest);
+  const double share = this->share(explained);
   switch (prior_) {
     case CoefficientPrior::fixed:
       return parameter_ / (1.0 + parameter_);
@@ -229,7 +279,7 @@ double Evidence::mean_shrinkage(std::size_t columns, double explained) const {
 
 double Evidence::draw_shrinkage(std::size_t columns, double explained, Stream& stream) const {
   if (!mixed()) return mean_shrinkage(columns, explained);
-  const double share = std::clamp(explained / total_, 0.0, 1.0 - least_rest);
+  const double share = this->share(explained);
   if (columns == 0) {
     // Nothing is known of g but its prior, P(g > x) = (1 + x/scale)^(1 − a/2), whose tail is as long as a is near 2.
     const double scale = prior_ == CoefficientPrior::hyper_gn ? rows_ : 1.0, log_tail = std::log1p(-stream.uniform());

@@ -1,6 +1,7 @@
 #include "baytree/trees/predictor.hpp"
 
 #include "baytree/base/error.hpp"
+#include "baytree/base/interruption.hpp"
 
 namespace baytree {
 
@@ -42,9 +43,11 @@ std::size_t Predictor::leaf_of(std::size_t tree, const std::uint32_t* codes) con
 void Predictor::apply(std::span<const std::uint32_t> codes, std::size_t rows, std::span<std::int64_t> out) const {
   if (codes.size() != rows * columns_ || out.size() != rows * trees())
     throw InputError("predict: arrays of the wrong size");
-  for (std::size_t tree = 0; tree < trees(); ++tree)
+  for (std::size_t tree = 0; tree < trees(); ++tree) {
+    heed_interruption();
     for (std::size_t row = 0; row < rows; ++row)
       out[tree * rows + row] = static_cast<std::int64_t>(leaf_of(tree, &codes[row * columns_]));
+  }
 }
 
 void Predictor::accumulate(std::span<const std::uint32_t> codes, std::size_t rows, std::size_t first,
@@ -56,12 +59,14 @@ void Predictor::accumulate(std::span<const std::uint32_t> codes, std::size_t row
   if (codes.size() != rows * columns_ || values.size() != (first_leaf(last) - first_leaf(first)) * width ||
       out.size() != rows * width)
     throw InputError("predict: arrays of the wrong size");
-  for (std::size_t tree = first; tree < last; ++tree)
+  for (std::size_t tree = first; tree < last; ++tree) {
+    heed_interruption();
     for (std::size_t row = 0; row < rows; ++row) {
       const double* value = &values[(leaf_of(tree, &codes[row * columns_]) - first_leaf(first)) * width];
       double* sum = &out[row * width];
       for (std::size_t k = 0; k < width; ++k) sum[k] += weight[tree - first] * value[k];
     }
+  }
 }
 
 }  // namespace baytree

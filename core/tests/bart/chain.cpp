@@ -121,8 +121,11 @@ TEST_CASE("passes") {
 }
 
 Model model_of(std::size_t trees, bool sparse, bool monotone, std::uint32_t grow_sweeps) {
-  Model model{.moves = {{Move::birth_death, 1.0}, {Move::change, 0.5}}, .noise = {3.0, 0.1}, .sparse = sparse};
+  Model model{.proposals = {{Proposal::birth_death, 1.0}, {Proposal::change, 0.5}, {Proposal::perturb, 0.5}},
+              .noise = {3.0, 0.1},
+              .sparse = sparse};
   model.grow_sweeps = grow_sweeps;
+  model.even_sweeps = 2;
   model.prior = {{.alpha = 0.95, .beta = 0.5, .min_leaf = 2}, trees};
   model.leaf.sd = 0.2;
   if (monotone) model.prior.tree.knowledge.monotone = {1, -1, 0, 0, 0, 0, 0};
@@ -132,7 +135,7 @@ Model model_of(std::size_t trees, bool sparse, bool monotone, std::uint32_t grow
 Model soft_model_of(std::size_t trees, bool sparse) {
   Model model = model_of(trees, sparse, false, 0);
   model.prior.bandwidth = 0.1;
-  model.moves.push_back({Move::bandwidth, 1.0});
+  model.proposals.back() = {Proposal::bandwidth, 1.0};
   return model;
 }
 
@@ -208,7 +211,7 @@ TEST_CASE("chains") {
   bushy.prior.tree.beta = 0.0;
   bushy.prior.tree.alpha = 0.999;
   bushy.power = 0.0;
-  bushy.moves = {{Move::birth_death, 40.0}};
+  bushy.proposals = {{Proposal::birth_death, 40.0}};
   test_chain(large, {.numbers = large.numbers}, bushy);
   bushy.variance_trees = 1;
   test_chain(large, {.numbers = large.numbers}, bushy);
@@ -223,7 +226,7 @@ TEST_CASE("bad input") {
   CHECK(throws([&] { make({.numbers = std::span(table.numbers).first(3)}, model_of(2, false, false, 0)); }));
   CHECK(throws([&] { make(response, model_of(0, false, false, 0)); }));
   Model model = model_of(2, false, false, 0);
-  model.moves.clear();
+  model.proposals.clear();
   CHECK(throws([&] { make(response, model); }));
   model = model_of(2, false, false, 0);
   model.leaf.sd = -1.0;
@@ -233,6 +236,9 @@ TEST_CASE("bad input") {
   CHECK(throws([&] { make(response, model); }));
   model = soft_model_of(2, false);
   model.grow_sweeps = 1;
+  CHECK(throws([&] { make(response, model); }));
+  model = soft_model_of(2, false);
+  model.proposals.push_back({Proposal::perturb, 1.0});
   CHECK(throws([&] { make(response, model); }));
   model = soft_model_of(2, false);
   model.prior.bandwidth = 0.0;

@@ -56,8 +56,8 @@ ForestView view(const Forest& forest) {
 void test_chain(const Table& table, const Response& response, const std::string& text, slp::Semantics semantics) {
   const slp::Prepared program = slp::prepare(text, "cart(T)", "program");
   CHECK(program.problems.empty());
-  const TreeProgram trees{table.vocabulary, program, semantics, {}, {{.kernel = slp::Kernel::subtree}}};
-  Model model{.leaf = {.sd = 0.3}, .moves = {{Move::subtree, 1.5}}, .noise = {3.0, 0.1}};
+  const TreeProgram trees{table.vocabulary, program, semantics, {}, {{.proposal = slp::Proposal::subtree}}};
+  Model model{.leaf = {.sd = 0.3}, .proposals = {{Proposal::subtree, 1.5}}, .noise = {3.0, 0.1}};
   model.prior.trees = 5;
   Chain one(table.design, response, model, Stream(5, Role::chain, 0), Simd::plain, &trees),
       same(table.design, response, model, Stream(5, Role::chain, 0), Simd::plain, &trees);
@@ -92,16 +92,17 @@ TEST_CASE("chains") {
 TEST_CASE("bad input") {
   const Table table(30);
   const slp::Prepared program = slp::prepare(growing, "cart(T)", "program");
-  const TreeProgram trees{table.vocabulary, program, slp::Semantics::backtrack, {}, {{.kernel = slp::Kernel::subtree}}};
+  const TreeProgram trees{
+      table.vocabulary, program, slp::Semantics::backtrack, {}, {{.proposal = slp::Proposal::subtree}}};
   const auto make = [&](const Model& model) {
     Chain(table.design, {.numbers = table.numbers}, model, Stream(1, Role::chain, 0), Simd::plain, &trees);
   };
-  const std::vector<MoveShare> moves{{Move::subtree, 1.0}};
-  make({.leaf = {.sd = 0.3}, .moves = moves});
-  CHECK(throws([&] { make({.leaf = {.sd = -0.3}, .moves = moves}); }));
-  CHECK(throws([&] { make({.leaf = {.sd = 0.3}, .moves = {{Move::change, 1.0}}}); }));
-  CHECK(throws([&] { make({.leaf = {.sd = 0.3}, .moves = moves, .variance_trees = 2}); }));
-  CHECK(throws([&] { make({.leaf = {.sd = 0.3}, .moves = moves, .sparse = true}); }));
+  const std::vector<ProposalShare> proposals{{Proposal::subtree, 1.0}};
+  make({.leaf = {.sd = 0.3}, .proposals = proposals});
+  CHECK(throws([&] { make({.leaf = {.sd = -0.3}, .proposals = proposals}); }));
+  CHECK(throws([&] { make({.leaf = {.sd = 0.3}, .proposals = {{Proposal::change, 1.0}}}); }));
+  CHECK(throws([&] { make({.leaf = {.sd = 0.3}, .proposals = proposals, .variance_trees = 2}); }));
+  CHECK(throws([&] { make({.leaf = {.sd = 0.3}, .proposals = proposals, .sparse = true}); }));
 }
 
 }  // namespace

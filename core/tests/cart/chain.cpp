@@ -55,19 +55,27 @@ Mixture every_proposal() {
 
 template <class Leaf>
 void test_chain(const Table& table, const Leaf& leaf) {
+  Design with_sets = table.design;
+  choose_rows(with_sets, RowForm::sets, Simd::avx512);
   for (bool by_column : {true, false})
     for (Row min_leaf : {1u, 5u, 20u}) {
       const GrowTree prior{.alpha = 0.95, .beta = 0.5, .min_leaf = min_leaf, .by_column = by_column};
-      const auto make = [&](Stream stream) {
-        return std::make_unique<cart::Chain<Leaf>>(table.design, leaf, prior, every_proposal(), 1.0, stream);
+      const auto draw = [&](const Design& design) {
+        const auto make = [&](Stream stream) {
+          return std::make_unique<cart::Chain<Leaf>>(design, leaf, prior, every_proposal(), 1.0, stream);
+        };
+        Tempered<cart::Chain<Leaf>> chain({.ladder = {1.0, 0.3, 0.0}, .swap_every = 7, .adapts = true}, make, 11, 0);
+        for (int block = 0; block < 20; ++block) {
+          chain.warm_up(50, 2);
+          for (std::size_t rung = 0; rung < 3; ++rung) check_state(chain.rung(rung), table, min_leaf);
+        }
+        chain.draw(50, 3, 2);
+        return chain.take();
       };
-      Tempered<cart::Chain<Leaf>> chain({.ladder = {1.0, 0.3, 0.0}, .swap_every = 7, .adapts = true}, make, 11, 0);
-      for (int block = 0; block < 20; ++block) {
-        chain.warm_up(50, 2);
-        for (std::size_t rung = 0; rung < 3; ++rung) check_state(chain.rung(rung), table, min_leaf);
-      }
-      chain.draw(50, 3, 2);
-      const cart::Draws draws = chain.take();
+      const cart::Draws draws = draw(table.design), of_sets = draw(with_sets);
+      CHECK((draws.log_likelihood == of_sets.log_likelihood && draws.log_prior == of_sets.log_prior &&
+             draws.statistics == of_sets.statistics && draws.forest.feature == of_sets.forest.feature &&
+             draws.forest.rows == of_sets.forest.rows));
       CHECK((draws.state.size() == 50 && draws.log_prior.size() == 50));
       CHECK(draws.statistics.size() ==
             (draws.forest.feature.size() + draws.forest.begin.size()) / 2 * leaf.n_statistics());
@@ -153,7 +161,8 @@ template <class Leaf>
 void test_monotone(const Table& table, const Leaf& leaf) {
   const std::vector<int> signs{1, 0, -1, 0, 0, 0, 1};
   std::vector<Component> components;
-  for (Proposal proposal : {Proposal::uc, Proposal::birth_death, Proposal::change, Proposal::swap})
+  for (Proposal proposal : {Proposal::uc, Proposal::birth_death, Proposal::change, Proposal::swap, Proposal::gbirth,
+                            Proposal::gchange, Proposal::insert_delete})
     components.push_back({.proposal = proposal});
   for (bool from_prior : {false, true}) {
     const GrowTree prior{.alpha = 0.95, .beta = 0.3, .min_leaf = 3};

@@ -17,7 +17,7 @@
 namespace {
 
 using namespace baytree;
-using subset::CoefficientPrior, subset::Column, subset::Evidence, subset::Move, subset::Unit;
+using subset::CoefficientPrior, subset::Column, subset::Evidence, subset::Proposal, subset::Unit;
 
 /// Rows and units of one, two or three columns by turns; every third column may be a copy of one before, and one is
 /// zero.
@@ -206,11 +206,11 @@ void test_enumeration(std::size_t rows, CoefficientPrior prior) {
 }
 
 /// Long enough to make the factor anew many times; put back in the middle of one, a chain goes on to the bit.
-void test_chain(std::size_t rows, CoefficientPrior prior, Move move) {
+void test_chain(std::size_t rows, CoefficientPrior prior, Proposal proposal) {
   Table table(rows, 9, prior, true, 5);
   table.parents[8] = {0, 1};
   const subset::Problem problem = table.problem();
-  subset::Chain chain(problem, {{move, 1.5}, {Move::gibbs, 0.25}}, 1.0, Stream(1, Role::chain, 0));
+  subset::Chain chain(problem, {{proposal, 1.5}, {Proposal::gibbs, 0.25}}, 1.0, Stream(1, Role::chain, 0));
   for (int step = 0; step < 300; ++step) {
     chain.step();
     const std::vector<Unit> model = chain.model();
@@ -221,7 +221,7 @@ void test_chain(std::size_t rows, CoefficientPrior prior, Move move) {
     CHECK(close(chain.log_likelihood(),
                 problem.evidence.log_marginal(columns, change->explained, change->log_determinant)));
   }
-  subset::Chain other(problem, {{move, 1.5}, {Move::gibbs, 0.25}}, 1.0, Stream(1, Role::chain, 0));
+  subset::Chain other(problem, {{proposal, 1.5}, {Proposal::gibbs, 0.25}}, 1.0, Stream(1, Role::chain, 0));
   other.restore(chain.position());
   for (int step = 0; step < 100; ++step) {
     chain.step();
@@ -274,12 +274,12 @@ TEST_CASE("refusals") {
          no_evidence(CoefficientPrior::fixed, 1.0, 9.0, 9.0, 0.0)));
   const Table table(20, 4, CoefficientPrior::fixed, false, 1);
   const subset::Problem problem = table.problem();
-  const auto no_chain = [&](std::vector<subset::Share> shares, double power) {
+  const auto no_chain = [&](std::vector<subset::ProposalShare> shares, double power) {
     return throws([&] { subset::Chain(problem, shares, power, Stream(1, Role::chain, 0)); });
   };
-  CHECK((!no_chain({{Move::gibbs, 1.0}}, 0.0) && no_chain({}, 1.0) && no_chain({{Move::gibbs, 0.0}}, 1.0) &&
-         no_chain({{Move::gibbs, nan}}, 1.0)));
-  CHECK((no_chain({{Move::gibbs, 1.0}}, -1.0) && no_chain({{Move::gibbs, 1.0}}, nan)));
+  CHECK((!no_chain({{Proposal::gibbs, 1.0}}, 0.0) && no_chain({}, 1.0) && no_chain({{Proposal::gibbs, 0.0}}, 1.0) &&
+         no_chain({{Proposal::gibbs, nan}}, 1.0)));
+  CHECK((no_chain({{Proposal::gibbs, 1.0}}, -1.0) && no_chain({{Proposal::gibbs, 1.0}}, nan)));
   for (const std::vector<double>& quantiles : {std::vector{1.0}, {-0.1}, {0.5, 0.4}, {nan}})
     CHECK(throws([&] { enumerate(problem, 1, quantiles, table.stream); }));
   const Table many(20, 31, CoefficientPrior::ridge, false, 1);
@@ -304,11 +304,12 @@ TEST_CASE("enumeration") {
     for (const std::size_t rows : {9, 30, 40}) test_enumeration(rows, prior);
 }
 
-TEST_CASE("chains, by every move") {
+TEST_CASE("chains, by every proposal") {
   for (const CoefficientPrior prior : every_prior) {
-    for (const Move move : {Move::gibbs, Move::random, Move::metropolis, Move::informed, Move::replace})
-      test_chain(30, prior, move);
-    test_chain(6, prior, Move::metropolis);
+    for (const Proposal proposal :
+         {Proposal::gibbs, Proposal::random, Proposal::metropolis, Proposal::informed, Proposal::replace})
+      test_chain(30, prior, proposal);
+    test_chain(6, prior, Proposal::metropolis);
   }
 }
 

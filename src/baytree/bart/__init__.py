@@ -5,4 +5,4 @@ from ..posterior.registry import Family, register
 from .model import BART
 from .posterior import BARTPosterior
 
-register(Family("bart", BART, BARTPosterior, Schema))
+register(Family(BART, BARTPosterior, Schema))

@@ -11,11 +11,15 @@ import numpy as np
 
 from ..data.design import Design
 from ..errors import InputError
+from ..validation import require_guess
 
 # A residual spread below this share of the response's is taken to be this: a linear fit may leave nothing.
 LEAST_SHARE = 1e-3
 # Beyond these the response leaves the range of single precision.
 LARGEST, SMALLEST = 1e30, 1e-30
+# A response farther from the median than this many robust standard deviations, which are 1.4826 times the median
+# absolute deviation, is no guide to the range.
+FARTHEST, NORMAL_MAD = 6.0, 1.4826
 # Where k is learned, the one whose leaf values give its prior a scale.
 USUAL_K = 2.0
 
@@ -43,8 +47,18 @@ class Calibration:
     unit: float
 
     @classmethod
-    def of(cls, design: Design, *, trees: int, k: float | str, nu: float, q: float, sigma: str | float) -> Calibration:
-        """The calibration of a design, for the hyperparameters that `BART` describes."""
+    def of(
+        cls,
+        design: Design,
+        *,
+        trees: int,
+        k: float | str,
+        nu: float,
+        q: float,
+        sigma: str | float,
+        robust: bool = False,
+    ) -> Calibration:
+        """The calibration of a design, for the hyperparameters that `BART` describes; robust without its outliers."""
         k = USUAL_K if isinstance(k, str) else k
         if design.classes is not None:
             sums = sums_of(design)
@@ -52,14 +66,17 @@ class Calibration:
                 (0.0,) * sums if sums > 1 else (_probit_of_share(design),), 3.0 / (k * math.sqrt(trees)), 1.0, 1.0
             )
         y = design.y if design.offset is None else design.y - design.offset
-        low, high = float(y.min()), float(y.max())
+        kept = ~outlying(y) if robust else np.ones(len(y), dtype=bool)
+        low, high = float(y[kept].min()), float(y[kept].max())
         spread = high - low
-        if not max(abs(low), abs(high)) < LARGEST or 0 < spread < SMALLEST:
+        if not np.abs(y).max() < LARGEST or 0 < spread < SMALLEST:
             raise InputError(
                 f"column {design.response.name!r}: its values lie between {low:g} and {high:g}; rescale it"
             )
         spread = spread or max(abs(low), 1.0)  # of a constant response any will do
-        scale = _sigma_hat(design, y, spread, sigma) ** 2
+        if not isinstance(sigma, str):
+            require_guess("sigma", sigma, spread)
+        scale = _sigma_hat(design, y, kept, spread, sigma) ** 2
         if nu < math.inf:
             from scipy.stats import chi2
 
@@ -95,16 +112,27 @@ def factor_prior(nu: float, scale: float, factors: int) -> tuple[float, float]:
     return 2 * half, math.exp(mean / factors + float(psi(half))) / half
 
 
-def _sigma_hat(design: Design, y: np.ndarray, spread: float, sigma: str | float) -> float:
+def outlying(y: np.ndarray) -> np.ndarray:
+    """Which numbers are outliers: too far from the median, beside how far the others are from it."""
+    distance = np.abs(y - np.median(y))
+    differing = distance[distance > 0]
+    # Where most are the same number, by how far the others are.
+    typical = np.median(distance) or (np.median(differing) if differing.size else 0.0)
+    far: np.ndarray = distance > FARTHEST * NORMAL_MAD * typical
+    return far
+
+
+def _sigma_hat(design: Design, y: np.ndarray, kept: np.ndarray, spread: float, sigma: str | float) -> float:
     if not isinstance(sigma, str):
         return float(sigma)
     weight = np.ones(len(y)) if design.weight is None else design.weight
+    predictors = _linear_predictors(design)[kept] if sigma == "linear" else None
+    y, weight = y[kept], weight[kept]
     mean = np.average(y, weights=weight)
     naive = math.sqrt(float(weight @ (y - mean) ** 2) / max(len(y) - 1, 1))
     naive = naive or LEAST_SHARE * spread
-    if sigma == "naive":
+    if predictors is None:
         return naive
-    predictors = _linear_predictors(design)
     freedom = len(y) - predictors.shape[1]
     if freedom <= 0:
         return naive

@@ -9,11 +9,10 @@ import numpy as np
 from sklearn.base import RegressorMixin
 
 from ..errors import InputError
-from ..estimators import Classifier, TreeEstimator
+from ..estimators import SAID, Classifier, TreeEstimator
 from ..knowledge import Constraint, Knowledge
 from ..mcmc.mixtures import MixtureSpec
 from ..priors.grow_tree import GrowTree
-from ..sampling.api import sample
 from ..slp import Program
 from .model import BART
 from .posterior import BARTPosterior
@@ -38,23 +37,19 @@ _PARAMETERS = """
         The mean of the bandwidths of soft rules, whose prior is exponential.
     prior : GrowTree or Program, optional
         The prior of each tree instead of `alpha`, `beta` and `min_leaf`: see `baytree.BART`.{noise}
-    chains, warmup, draws, thin : int
-        Chains; sweeps over all trees of each chain to throw away first; draws of each to keep; sweeps between draws.
-    moves : str or mapping of str to float
+    {run}
+    {time_limit}
+    proposal : str or mapping of str to float
         How many proposals of each kind a visit of a tree makes: see `baytree.BART`.
     init : {{"root", "grow"}}
         Whether chains begin with trees of one leaf, or with trees grown to the data.
-    max_cuts : int or None
-        The most cut points of a numeric column; None for every one.
-    categorical_features : None, "from_dtype", or array-like of bool, int or str
-        Columns whose numbers are labels. Text and categorical types are categorical without saying so.
-    random_state : int, RandomState or None
-        An integer gives the same draws each time.
+    {max_cuts}
+    {categorical_features}
+    {random_state}
     n_jobs : int or None
         Threads, as joblib counts them; None for one a processor. Chains run side by side first; what threads are left
         share the rows of a chain.
-    verbose : bool
-        Whether to show progress.
+    {verbose}
     monotonic_cst, interaction_cst
         As scikit-learn has them: see `CARTRegressor`.
 
@@ -62,16 +57,15 @@ _PARAMETERS = """
     ----------
     posterior_ : BARTPosterior
         The draws: sums of trees, what they use, summaries, prediction, files.
-    n_features_in_ : int
-        Number of columns.
-    feature_names_in_ : numpy.ndarray
-        Their names, when X had any.
+    {columns_}
     """
 
 _NOISE = """
     nu, q, sigma
         The prior of the noise: σ² ~ νλ/χ²_ν with P(σ < σ̂) = q, where σ̂ is the residual standard deviation of a linear
         fit (``"linear"``), the standard deviation of y (``"naive"``), or a number.
+    noise : {"normal", "student"}
+        The distribution of the noise; Student's learns its degrees of freedom and withstands outliers.
     variance : {"constant", "forest"}
         Whether the noise is the same everywhere, or its variance is a product of trees as well.
     variance_trees : int
@@ -103,7 +97,7 @@ class _BART(TreeEstimator):
             trees=self.trees,
             prior=self.prior or GrowTree(self.alpha, self.beta, self.min_leaf),
             k=self.k,
-            moves=self.moves,
+            proposal=self.proposal,
             init=self.init,
             split=self.split,
             bandwidth=self.bandwidth,
@@ -111,7 +105,7 @@ class _BART(TreeEstimator):
         )
         known = self._known(design) & (self.knowledge or Knowledge())
         model = replace(model, prior=model.prior & known)
-        self.posterior_: BARTPosterior = sample(model, design, **self._run())
+        self.posterior_: BARTPosterior = self._sample(model, design)
         return self
 
     def _noise(self) -> dict[str, Any]:
@@ -120,9 +114,10 @@ class _BART(TreeEstimator):
 
 
 class BARTRegressor(RegressorMixin, _BART):
-    __doc__ = f"""Bayesian additive regression trees: y is a sum of many small trees plus normal noise.
+    __doc__ = f"""Bayesian additive regression trees: y is a sum of many small trees plus noise.
     {
         _PARAMETERS.format(
+            **SAID,
             of_classes="",
             k="How many standard deviations of the sum of trees reach to the ends of the response's range.",
             noise=_NOISE,
@@ -145,7 +140,7 @@ class BARTRegressor(RegressorMixin, _BART):
         k: float | str = 2.0,
         alpha: float = 0.95,
         beta: float = 2.0,
-        min_leaf: int = 5,
+        min_leaf: int = 1,
         knowledge: Constraint | Knowledge | None = None,
         prior: GrowTree | Program | None = None,
         split: str = "hard",
@@ -153,13 +148,16 @@ class BARTRegressor(RegressorMixin, _BART):
         nu: float = 3.0,
         q: float = 0.9,
         sigma: str | float = "linear",
+        noise: str = "normal",
         variance: str = "constant",
         variance_trees: int = 40,
+        effort: str | float | None = None,
         chains: int = 4,
-        warmup: int = 1000,
+        warmup: int | str = "auto",
         draws: int = 1000,
-        thin: int = 1,
-        moves: MixtureSpec = "auto",
+        thin: int | str = "auto",
+        time_limit: float | None = None,
+        proposal: MixtureSpec = "auto",
         init: str = "root",
         max_cuts: int | None = 255,
         categorical_features: Any = None,
@@ -172,7 +170,7 @@ class BARTRegressor(RegressorMixin, _BART):
         self._take(locals())
 
     def _noise(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in ("nu", "q", "sigma", "variance", "variance_trees")}
+        return {name: getattr(self, name) for name in ("nu", "q", "sigma", "noise", "variance", "variance_trees")}
 
     def predict(
         self,
@@ -205,6 +203,7 @@ class BARTClassifier(Classifier, _BART):
     that of the largest variable.
     {
         _PARAMETERS.format(
+            **SAID,
             of_classes="; with more than two classes, of each class",
             k="How many standard deviations of the sum of trees reach to ±3, on the scale of the noise.",
             noise="",
@@ -230,16 +229,18 @@ class BARTClassifier(Classifier, _BART):
         k: float | str = 2.0,
         alpha: float = 0.95,
         beta: float = 2.0,
-        min_leaf: int = 5,
+        min_leaf: int = 1,
         knowledge: Constraint | Knowledge | None = None,
         prior: GrowTree | Program | None = None,
         split: str = "hard",
         bandwidth: float = 0.1,
+        effort: str | float | None = None,
         chains: int = 4,
-        warmup: int = 1000,
+        warmup: int | str = "auto",
         draws: int = 1000,
-        thin: int = 1,
-        moves: MixtureSpec = "auto",
+        thin: int | str = "auto",
+        time_limit: float | None = None,
+        proposal: MixtureSpec = "auto",
         init: str = "root",
         max_cuts: int | None = 255,
         categorical_features: Any = None,

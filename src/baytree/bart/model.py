@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -13,39 +12,52 @@ import numpy as np
 
 from .. import _core
 from ..data.design import Design, Schema, require_design
+from ..data.switches import widest_registers
 from ..data.to_core import native_design
 from ..errors import InputError
 from ..knowledge import Monotone
-from ..mcmc.contract import Model
-from ..mcmc.mixtures import MixtureSpec, parse_moves
+from ..mcmc.contract import Grid, Model
+from ..mcmc.mixtures import MixtureSpec, parse_turns
 from ..mcmc.tempering import NO_TEMPERING, Tempering
-from ..priors import prior_from_dict
+from ..priors import PRIORS
 from ..priors.grow_tree import GrowTree
 from ..slp import Program
-from ..slp.tree_prior import ensemble_kernel, ensemble_prior
+from ..slp.tree_prior import ensemble_prior, ensemble_proposal
 from ..text import counted
-from ..trees.forest import forest_from_lists, forest_to_lists
+from ..trees.forest import forest_from_lists
 from ..validation import is_number, replaced, require_positive, require_power, require_whole, unknown_choice
 from .calibration import USUAL_K, Calibration, factor_prior
 
 if TYPE_CHECKING:
+    from ..mcmc.settings import RunSettings
     from .posterior import BARTPosterior  # noqa: F401, named as the type of a posterior
 
 # Chosen by effective samples a second: see docs/benchmarks.md.
-AUTO = {"birth_death": 1.0, "change": 0.25}
-SOFT_AUTO = AUTO | {"bandwidth": 1.0}
-MOVES = ("birth_death", "change", "bandwidth")
+AUTO = {"birth_death": 1.0, "change": 0.1, "perturb": 0.3}
+SOFT_AUTO = {"birth_death": 1.0, "change": 0.25, "bandwidth": 1.0}
+PROPOSALS = ("birth_death", "change", "perturb", "bandwidth")
 SPLITS = ("hard", "soft")
 SIGMAS = ("linear", "naive")
 INITS = ("root", "grow")
 VARIANCES = ("constant", "forest")
+NOISES = ("normal", "student")
+# Within these bounds leaf values and shares stay numbers of single precision.
+WIDEST = 1e12
+# What `tune` tries: of hard rules, of soft ones, and where a program is the prior.
+HARD_GRID: Grid = {"trees": (50, 200), "k": (1.0, 2.0, 3.0), "beta": (1.0, 2.0)}
+SOFT_GRID: Grid = {"split": ("soft",), "trees": (20, 50), "k": (2.0, "learned")}
+PROGRAM_GRID: Grid = {name: HARD_GRID[name] for name in ("trees", "k")}
+# The bytes that a tree takes in a chain, besides the leaf of every row.
+TREE = 500
 # How often every tree is grown to the data to begin with.
 GROW_SWEEPS = 10
+# How long chains with sparse weights begin with equal ones: half of the usual warm-up, as in the code of DART.
+EVEN_SWEEPS = 500
 
 
 @dataclass(frozen=True)
 class BART(Model["BARTPosterior", _core.SumChain]):
-    """A sum of trees [1]_: E(y | x) = centre + Σ g(x; T_j, M_j), with normal noise of standard deviation σ or σ(x).
+    """A sum of trees [1]_: y = centre + Σ g(x; T_j, M_j) + noise, normal of standard deviation σ or σ(x), or Student's.
 
     Every tree has the prior that a single one has, which keeps it small, and leaf values N(0, σ_μ²) with
     σ_μ = range(y) / (2 k √m), so that the sum of m trees lies within the range of y with high probability.
@@ -71,15 +83,21 @@ class BART(Model["BARTPosterior", _core.SumChain]):
         σ at σ̂.
     sigma : {"linear", "naive"} or float
         σ̂: the residual standard deviation of a linear fit, the standard deviation of the response, or a number.
+    noise : {"normal", "student"}
+        The distribution of the noise. ``"student"``: σ times Student's t, whose degrees of freedom are learned [6]_, so
+        that a few outliers do not bend the trees (robust regression). They are one of 1, 1.5, 2, 3, 4, 6, 8, 12, 16,
+        24, 32, 48 and 64, with probabilities ∝ d² exp(−d/10) before any data. Centre, range and σ̂ are then those of the
+        rows that lie within six times the scaled median absolute deviation (MAD) of the median.
     variance : {"constant", "forest"}
         Whether the noise is the same everywhere, or its variance is a product of trees (heteroscedastic BART).
     variance_trees : int
         Number of trees m' of that product.
-    moves : str or mapping of str to float
+    proposal : str or mapping of str to float
         How many proposals of each kind a visit of a tree makes; a fraction is a probability. ``"birth_death"`` splits
         a leaf or undoes a split of two leaves, ``"change"`` gives a split of two leaves another rule (where rules
-        are soft, any split), and ``"bandwidth"`` takes a step of the bandwidth of every soft rule. With a program
-        there is one kind, ``"subtree"``: it draws a part of the tree again.
+        are soft, any split), ``"perturb"`` moves the cut of such a hard rule by a step [5]_, and ``"bandwidth"`` takes
+        a step of the bandwidth of every soft rule. With a program there is one kind, ``"subtree"``: it draws a part of
+        the tree again.
     init : {"root", "grow"}
         Whether chains begin with trees of one leaf, or with trees grown to the data. With a program they begin with
         trees drawn from it.
@@ -105,23 +123,30 @@ class BART(Model["BARTPosterior", _core.SumChain]):
        there is for ν > 2 only.
     .. [4] Linero and Yang (2018), Bayesian regression tree ensembles that adapt to smoothness and sparsity, JRSS B 80,
        1087–1110.
+    .. [5] Pratola (2016), Efficient Metropolis–Hastings proposal mechanisms for Bayesian regression tree models,
+       Bayesian Analysis 11, 885–911.
+    .. [6] Geweke (1993), Bayesian treatment of the independent Student-t linear model, Journal of Applied Econometrics
+       8, S19–S40. The prior is that of Juárez and Steel (2010), Model-based clustering of non-Gaussian panel data,
+       Journal of Business & Economic Statistics 28, 52–66, on a list.
     """
 
     trees: int = 200
-    prior: GrowTree | Program = field(default_factory=lambda: GrowTree(beta=2.0))
+    prior: GrowTree | Program = field(default_factory=lambda: GrowTree(beta=2.0, min_leaf=1))
     k: float | str = USUAL_K
     nu: float = 3.0
     q: float = 0.9
     sigma: str | float = "linear"
+    noise: str = "normal"
     variance: str = "constant"
     variance_trees: int = 40
-    moves: MixtureSpec = "auto"
+    proposal: MixtureSpec = "auto"
     init: str = "root"
     split: str = "hard"
     bandwidth: float = 0.1
     power: float = 1.0
     calibration: Calibration | None = None
 
+    family = "bart"
     tempers = False
 
     def __post_init__(self) -> None:
@@ -134,6 +159,8 @@ class BART(Model["BARTPosterior", _core.SumChain]):
             raise InputError(f"rule={self.prior.rule!r}: a sum of trees chooses a column first; use rule='variable'")
         if self.k != "learned" if isinstance(self.k, str) else not (is_number(self.k) and self.k > 0):
             raise InputError(f"k={self.k!r}: choose a positive number, or 'learned'")
+        if self.k != "learned":
+            require_positive("k", self.k, WIDEST)
         if not is_number(self.nu) or not self.nu > 0:
             raise InputError(f"nu={self.nu!r}: choose a positive number")
         if not is_number(self.q) or not 0 < self.q < 1:
@@ -143,16 +170,20 @@ class BART(Model["BARTPosterior", _core.SumChain]):
                 raise unknown_choice("sigma", self.sigma, (*SIGMAS, "a number"))
         elif not is_number(self.sigma) or not 0 < self.sigma < math.inf:
             raise InputError(f"sigma={self.sigma!r}: choose a positive number, 'linear' or 'naive'")
+        if self.noise not in NOISES:
+            raise unknown_choice("noise", self.noise, NOISES)
         if self.variance not in VARIANCES:
             raise unknown_choice("variance", self.variance, VARIANCES)
         require_whole("variance_trees", self.variance_trees, 1)
         if self.variance == "forest" and self.nu == math.inf:
             raise InputError("nu=inf fixes the noise, but variance='forest' learns it; choose a finite nu")
+        if self.noise == "student" and self.variance == "forest":
+            raise InputError("noise='student' has one scale; with variance='forest' choose noise='normal'")
         if self.init not in INITS:
             raise unknown_choice("init", self.init, INITS)
         if self.split not in SPLITS:
             raise unknown_choice("split", self.split, SPLITS)
-        require_positive("bandwidth", self.bandwidth)
+        require_positive("bandwidth", self.bandwidth, WIDEST)
         if self.split == "soft" and self.init == "grow":
             raise InputError("init='grow' grows hard rules; with split='soft' choose init='root'")
         if self.split == "soft" and self.variance == "forest":
@@ -166,24 +197,27 @@ class BART(Model["BARTPosterior", _core.SumChain]):
             if isinstance(self.prior, Program) and getattr(self, name) != usual:
                 raise InputError(f"{name}={getattr(self, name)!r} needs a GrowTree; with a program leave it out")
         require_power(self.power)
-        self.shares()
-
-    def shares(self) -> dict[str, float]:
-        """The number of proposals of each kind at a visit of a tree."""
-        return dict(self._shares)
+        if self.noise == "student" and self.power not in (0, 1):
+            raise InputError(f"power={self.power:g}: with noise='student' choose 1, the posterior, or 0, the prior")
+        _ = self.shares
 
     @cached_property
-    def _shares(self) -> dict[str, float]:
+    def shares(self) -> Mapping[str, float]:
+        """The number of proposals of each kind at a visit of a tree."""
         if isinstance(self.prior, Program):
-            kernel = ensemble_kernel(self.prior, self.moves)
-            return {str(kernel): kernel.weight}
+            redrawn = ensemble_proposal(self.prior, self.proposal)
+            return {str(redrawn): redrawn.weight}
         auto = SOFT_AUTO if self.split == "soft" else AUTO
-        shares = parse_moves(self.moves, auto, MOVES, "{'birth_death': 1, 'change': 1}")
+        shares = parse_turns(self.proposal, auto, PROPOSALS, "{'birth_death': 1, 'change': 1}")
         if "bandwidth" in shares and self.split == "hard":
-            raise InputError("moves: only soft rules have a bandwidth; leave it out, or choose split='soft'")
+            raise InputError("proposal: only soft rules have a bandwidth; leave it out, or choose split='soft'")
+        if "perturb" in shares and self.split == "soft":
+            raise InputError(
+                "proposal: only the cuts of hard rules are perturbed; leave it out, or choose split='hard'"
+            )
         return shares
 
-    @property
+    @cached_property
     def sparse(self) -> bool:
         """Whether column weights are learned."""
         return isinstance(self.prior, GrowTree) and self.prior.knowledge.sparse
@@ -198,12 +232,12 @@ class BART(Model["BARTPosterior", _core.SumChain]):
         """The standard deviation σ_μ of a leaf value; where it is learned, the scale of its prior."""
         return self.calibrated.leaf_sd
 
-    @property
+    @cached_property
     def centre(self) -> tuple[float, ...]:
         """What is added to each sum of trees."""
         return self.calibrated.centre
 
-    @property
+    @cached_property
     def calibrated(self) -> Calibration:
         """What was taken from the data."""
         if self.calibration is None:
@@ -215,10 +249,16 @@ class BART(Model["BARTPosterior", _core.SumChain]):
     def resolve(self, design: Design) -> BART:
         """The model with everything that was left open chosen for this design."""
         found = self.calibration or Calibration.of(
-            design, trees=self.trees, k=self.k, nu=self.nu, q=self.q, sigma=self.sigma
+            design,
+            trees=self.trees,
+            k=self.k,
+            nu=self.nu,
+            q=self.q,
+            sigma=self.sigma,
+            robust=self.noise == "student",
         )
         prior = self.prior if isinstance(self.prior, Program) else self.prior.resolve(design)
-        return replaced(self, prior=prior, moves=self.shares(), calibration=found)
+        return replaced(self, prior=prior, proposal=dict(self.shares), shares=self.shares, calibration=found)
 
     def chains(
         self, design: Design, seed: int, chains: int, tempering: Tempering = NO_TEMPERING
@@ -227,13 +267,13 @@ class BART(Model["BARTPosterior", _core.SumChain]):
         if tempering.temperatures > 1:
             raise InputError("sums of trees are not tempered; leave temperatures at 1")
         native, response, model = native_design(design), self._response(design), self._native(design)
-        simd = getattr(_core.Simd, os.environ.get("BAYTREE_SIMD", "avx512"))
-        program = ensemble_prior(self.prior, self.moves, design) if isinstance(self.prior, Program) else None
+        program = ensemble_prior(self.prior, self.proposal, design) if isinstance(self.prior, Program) else None
+        simd = widest_registers()
         return [_core.SumChain(native, response, model, seed, number, simd, program) for number in range(chains)]
 
     def _native(self, design: Design) -> _core.SumModel:
         found = self.calibrated
-        shares = [_core.MoveShare(getattr(_core.SumMove, name), number) for name, number in self.shares().items()]
+        shares = [_core.ProposalShare(getattr(_core.SumProposal, name), number) for name, number in self.shares.items()]
         # A program is handed to the chains by itself.
         prior = (self.prior if isinstance(self.prior, GrowTree) else GrowTree()).native(design.schema)
         nu, scale, leaf_sd = float(self.nu), found.scale / found.unit**2, found.leaf_sd / found.unit
@@ -245,13 +285,15 @@ class BART(Model["BARTPosterior", _core.SumChain]):
             trees=int(self.trees),
             bandwidth=float(self.bandwidth) if self.split == "soft" else 0.0,
             leaf=_core.SumLeafPrior(leaf_sd, self.learns_leaf_sd),
-            moves=shares,
+            proposals=shares,
             nu=nu,
             scale=scale,
             variance_trees=int(self.variance_trees) if forest else 0,
+            student=self.noise == "student",
             power=float(self.power),
             grow_sweeps=GROW_SWEEPS if self.init == "grow" else 0,
             sparse=self.sparse,
+            even_sweeps=EVEN_SWEEPS,
             unit=found.unit,
         )
 
@@ -261,8 +303,9 @@ class BART(Model["BARTPosterior", _core.SumChain]):
         if design.classes is None:
             offset = 0.0 if design.offset is None else design.offset
             return _core.SumResponse.of_numbers((design.y - offset - found.centre[0]) / found.unit, weight)
-        if self.variance == "forest":
-            raise InputError("variance='forest' is for numbers: classes have no noise of their own; leave it out")
+        for name, usual in (("noise", "normal"), ("variance", "constant")):
+            if (asked := getattr(self, name)) != usual:
+                raise InputError(f"{name}={asked!r} is for numbers: classes have no noise of their own; leave it out")
         if self.power not in (0, 1):
             raise InputError(f"power={self.power:g}: with classes choose 1, the posterior, or 0, the prior")
         if (weight % 1).any():
@@ -290,7 +333,8 @@ class BART(Model["BARTPosterior", _core.SumChain]):
         record = {name: getattr(position, name) for name in POSITION}
         if isinstance(self.prior, Program):
             record["proofs"] = [[list(choice) for choice in proof] for proof in position.proofs]
-        trees = {"trees": forest_to_lists(chain.trees()), "values": chain.values().tolist()}
+        forest = {name: array.tolist() for name, array in chain.trees().items()}
+        trees = {"trees": forest, "values": chain.values().tolist()}
         return trees | ({"bandwidths": chain.bandwidths().tolist()} if self.split == "soft" else {}) | record
 
     def restore(self, chain: _core.SumChain, state: Mapping[str, Any]) -> None:
@@ -305,14 +349,14 @@ class BART(Model["BARTPosterior", _core.SumChain]):
         chain.restore(forest_from_lists(state["trees"]).arrays(), values, bandwidths, position)
 
     def upgraded(self, state: dict[str, Any]) -> dict[str, Any]:
-        """The state of a chain as this version writes it: older ones did not learn the spread of leaf values."""
-        return {"leaf_sd": 1.0} | state
+        """The state of a chain as this version writes it: older ones learned neither the leaf values' spread nor ν."""
+        return {"leaf_sd": 1.0, "freedom": 1.0} | state
 
     def warnings(self, design: Design) -> Sequence[str]:
         """What a person should know before the chains run."""
         lines = []
-        if isinstance(self.prior, GrowTree) and "birth_death" not in self.shares():
-            lines.append("these moves never change the shape of a tree; add birth_death")
+        if isinstance(self.prior, GrowTree) and "birth_death" not in self.shares:
+            lines.append("these proposals never change the shape of a tree; add birth_death")
         if design.rows < 2 * self.prior.min_leaf:
             lines.append(
                 f"{design.rows} rows cannot be divided into leaves of {self.prior.min_leaf}: every tree is one leaf; "
@@ -320,13 +364,33 @@ class BART(Model["BARTPosterior", _core.SumChain]):
             )
         return lines
 
+    @property
+    def grids(self) -> Sequence[Grid]:
+        """What `tune` tries: how many trees, how much they shrink, how large they are; soft rules where they fit."""
+        if isinstance(self.prior, Program):
+            return [PROGRAM_GRID]
+        monotone = any(isinstance(constraint, Monotone) for constraint in self.prior.knowledge.constraints)
+        fits = self.split == "hard" and self.init == "root" and self.variance == "constant" and not monotone
+        return [{"split": ("hard",), **HARD_GRID}, SOFT_GRID] if fits else [HARD_GRID]
+
+    def predicted_bytes(self, design: Design, settings: RunSettings) -> tuple[int, int]:
+        """The leaf of every row in each tree, and the tree; of a draw the place of each tree, of which many are new."""
+        trees = self.trees * len(self.centre) + (self.variance_trees if self.variance == "forest" else 0)
+        return trees * (design.rows + TREE), 28 * trees + 8
+
+    def iteration_work(self, design: Design, temperatures: int) -> float:
+        """A sweep over the trees, each of which passes over the rows; over their leaves, too, where rules are soft."""
+        trees = self.trees * len(self.centre) + (self.variance_trees if self.variance == "forest" else 0)
+        return trees * (0.25e-6 + (20e-9 if self.split == "soft" else 0.11e-9) * design.rows)
+
     def describe(self, schema: Schema) -> str:
         """What is assumed of the sum of trees and of each tree, in sentences of a line each."""
         each = " for each class" if len(self.centre) > 1 else ""
         soft = f"; soft questions of mean bandwidth {self.bandwidth:g}" if self.split == "soft" else ""
         spread = f"{'about ' if self.learns_leaf_sd else ''}{self.leaf_sd:.4g}"
         factors = f"the product of {counted(self.variance_trees, 'tree')}, " if self.variance == "forest" else ""
-        noise = f"; noise by {factors}sigma = {self.sigma}, nu = {self.nu:g}, q = {self.q:g}"
+        kind = "Student noise" if self.noise == "student" else "noise"
+        noise = f"; {kind} by {factors}sigma = {self.sigma}, nu = {self.nu:g}, q = {self.q:g}"
         return (
             f"Model: the sum of {counted(self.trees, 'tree')}{each}{soft}; leaf values of standard deviation {spread} "
             f"(k = {self.k}){noise if schema.response.classes is None else ''}\n{self.prior.describe()}"
@@ -335,16 +399,17 @@ class BART(Model["BARTPosterior", _core.SumChain]):
     def to_dict(self) -> dict[str, Any]:
         """The model as JSON-safe values; it must be resolved."""
         return {
-            "family": "bart",
+            "family": self.family,
             "trees": int(self.trees),
             "prior": self.prior.to_dict(),
             "k": self.k if isinstance(self.k, str) else float(self.k),
             "nu": None if self.nu == math.inf else float(self.nu),
             "q": float(self.q),
             "sigma": self.sigma if isinstance(self.sigma, str) else float(self.sigma),
+            "noise": self.noise,
             "variance": self.variance,
             "variance_trees": int(self.variance_trees),
-            "moves": self.shares(),
+            "proposal": dict(self.shares),
             "init": self.init,
             "split": self.split,
             "bandwidth": float(self.bandwidth),
@@ -355,15 +420,14 @@ class BART(Model["BARTPosterior", _core.SumChain]):
     @classmethod
     def from_dict(cls, record: Mapping[str, Any]) -> BART:
         """The model that `to_dict` described."""
-        # Files of 0.1 call it start.
-        fields = {"init" if name == "start" else name: value for name, value in record.items() if name != "family"}
+        fields = {name: value for name, value in record.items() if name != "family"}
         fields["calibration"] = Calibration.from_dict(record["calibration"])
-        fields["prior"] = prior_from_dict(record["prior"])
+        fields["prior"] = PRIORS[record["prior"]["kind"]].from_dict(record["prior"])
         fields["nu"] = math.inf if record["nu"] is None else record["nu"]
         return cls(**fields)
 
 
 POSITION = (
-    *("stream", "sigma", "leaf_sd", "log_weights", "concentration", "turns", "accepted"),
+    *("stream", "sigma", "freedom", "leaf_sd", "log_weights", "concentration", "turns", "accepted"),
     *("stored_trees", "stored", "variance_stored_trees", "variance_stored"),
 )

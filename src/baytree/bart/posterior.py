@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -10,28 +10,24 @@ from typing import Any
 import numpy as np
 
 from ..data.design import AnyDesign, Schema
+from ..diagnostics.comparison import Rows
 from ..diagnostics.convergence import Diagnostics
-from ..diagnostics.predictions import Rows
 from ..errors import InputError
 from ..interpret.interpretation import Interpretable
 from ..mcmc.settings import RunSettings
 from ..posterior.arviz import Variable
-from ..posterior.base import Part, taken, taken_if_there
+from ..posterior.base import Part, taken
 from ..posterior.prediction import Kind, kinds_of
-from ..trees.ensemble import Ensemble
-from ..trees.forest import rules_of
+from ..posterior.summary import largest_first
+from ..trees.forest import ENSEMBLE_TYPES, Ensemble, rules_of
 from ..trees.tree import Tree
+from ..validation import require_place
 from .model import BART
 from .prediction import SumPrediction, SumPredictor
-from .summary import BARTSummary, summarise
+from .summary import BARTSummary
 
-FOREST_ARRAYS = ("feature", "cut", "subset", "missing_left", "rows", "begin")
-SUM_ARRAYS = (*FOREST_ARRAYS, "tree", "value")
-PART_ARRAYS = (*SUM_ARRAYS, "log_likelihood")
-VARIANCE = "variance_"
-# Of soft rules only; of numbers with one variance only; of those with a variance by trees only; of a learned spread of
-# leaf values only; of learned column weights only.
-OPTIONAL = ("bandwidth", "sigma", *(VARIANCE + name for name in SUM_ARRAYS), "leaf_sd", "log_weight", "concentration")
+# What chains call the trees of the noise, and the logarithms of learned column weights.
+VARIANCE, WEIGHTS = "variance_", "log_weight"
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,10 +49,12 @@ class BARTPosterior(Interpretable):
     states : tuple of dict
         Where each chain stopped, so that it can go on.
     sigma : numpy.ndarray or None
-        The standard deviation of the noise of each draw, shape (chains, draws); none with classes, or where it depends
-        on the row.
+        The standard deviation of the noise of each draw, shape (chains, draws), of Student's its scale; none with
+        classes, or where it depends on the row.
     variance_ensemble : Ensemble or None
         Where the noise depends on the row: sums of trees that give the logarithm of its variance.
+    freedom : numpy.ndarray or None
+        Where the noise is Student's: its degrees of freedom in each draw, shape (chains, draws).
     leaf_sd : numpy.ndarray or None
         Where k is learned: the standard deviation σ_μ of the leaf values of each draw, shape (chains, draws).
     log_weights : numpy.ndarray or None
@@ -75,14 +73,15 @@ class BARTPosterior(Interpretable):
     states: tuple[dict[str, Any], ...]
     sigma: np.ndarray | None = None
     variance_ensemble: Ensemble | None = None
+    freedom: np.ndarray | None = None
     leaf_sd: np.ndarray | None = None
     log_weights: np.ndarray | None = None
     concentration: np.ndarray | None = None
     monitored: Rows | None = None
     recorded: Diagnostics | None = None
 
-    part_arrays = PART_ARRAYS
-    optional_arrays = OPTIONAL
+    of_draws = ("log_likelihood", "sigma", "freedom", "leaf_sd", "concentration")
+    array_types = ENSEMBLE_TYPES | {VARIANCE + name: kind for name, kind in ENSEMBLE_TYPES.items()}
 
     def __repr__(self) -> str:
         sums = len(self.model.centre)
@@ -97,6 +96,10 @@ class BARTPosterior(Interpretable):
 
     def tree(self, chain: int, draw: int, tree: int) -> Tree:
         """One tree of one draw; what its leaves add to the sum is their value."""
+        for name, value, size in zip(
+            ("chain", "draw", "tree"), (chain, draw, tree), self.ensemble.first.shape, strict=True
+        ):
+            require_place(name, value, size)
         stored, forest = int(self.ensemble.tree_index[chain, draw, tree]), self.ensemble.forest
         first = int(self.ensemble.first[chain, draw, tree])
         values = self.ensemble.values[first : first + int(forest.leaves[stored])]
@@ -105,16 +108,26 @@ class BARTPosterior(Interpretable):
 
     def summary(self) -> BARTSummary:
         """What was fitted, what it says, and whether the chains agree; ``print`` it."""
-        return summarise(self)
+        use = self.variable_use()
+        return BARTSummary.of(
+            self,
+            offset=self.settings.offset,
+            sums=len(self.model.centre),
+            trees=self.model.trees,
+            leaves=float(self.ensemble.leaves.mean()),
+            freedom=None if self.freedom is None else float(np.median(self.freedom)),
+            variable_use=largest_first(dict(zip(use.columns, use.mean.tolist(), strict=True))),
+        )
 
     # ---- prediction -----------------------------------------------------------------------------------------------
 
     @cached_property
     def prediction(self) -> SumPrediction:
         """What the draws say about rows in bins."""
-        mean = SumPredictor.of(self.schema, self.ensemble, len(self.model.centre))
+        centre = np.array(self.model.centre)
+        mean = SumPredictor.of(self.schema, self.ensemble, len(centre))
         variance = None if self.variance_ensemble is None else SumPredictor.of(self.schema, self.variance_ensemble)
-        return SumPrediction(self.schema, mean, self.settings.seed, np.array(self.model.centre), self.sigma, variance)
+        return SumPrediction(self.schema, mean, self.settings.seed, centre, self.sigma, variance, self.freedom)
 
     def predict(self, X: Any, kind: Kind = "mean", prob: float = 0.9, offset: Any = None) -> Any:
         """Predict new rows, averaging over the draws.
@@ -130,7 +143,8 @@ class BARTPosterior(Interpretable):
             ``"draws"``: its draws, with leading axes (chains, draws).
             ``"predictive"``: draws of a new y, shape (chains, draws, rows); with classes, positions in the classes.
             ``"predictive_interval"``: of numbers, an equal-tailed interval of a new y.
-            ``"sigma"``: of numbers, the posterior mean of the noise's standard deviation σ(x), shape (rows,).
+            ``"sigma"``: of numbers, the posterior mean of the noise's standard deviation σ(x), of Student noise of its
+            scale, shape (rows,).
         prob : float
             The probability of an interval.
         offset : array-like, optional
@@ -138,7 +152,7 @@ class BARTPosterior(Interpretable):
             zeros, for all kinds but ``"sigma"``.
         """
         self._require_offset(kind, offset, "offset")
-        return self.prediction.predict(self.schema.encode(X), kind, prob, offset)
+        return self.prediction.predict(self.schema.encode(X), kind, prob, offset=offset)
 
     def stream(
         self, tables: Iterable[Any], kind: Kind = "mean", prob: float = 0.9, offsets: Iterable[Any] | None = None
@@ -180,7 +194,8 @@ class BARTPosterior(Interpretable):
     @property
     def variables(self) -> dict[str, Variable]:
         """The number of leaves, ``n_leaves``, and where they are drawn σ and what the prior learns."""
-        drawn = {"sigma": self.sigma, "leaf_sd": self.leaf_sd, "concentration": self.concentration}
+        names = [name for name in self.of_draws if name != "log_likelihood"]
+        drawn = {name: getattr(self, name) for name in names}
         found = {name: Variable(values) for name, values in drawn.items() if values is not None}
         if self.log_weights is not None:
             found["column_weight"] = Variable(np.exp(self.log_weights), {"column": self.schema.names})
@@ -200,80 +215,47 @@ class BARTPosterior(Interpretable):
             if sums is not None
         )
 
-    def part(self, chain: int, begin: int, end: int) -> Part:
-        """Draws begin … end of one chain, with the trees that are new in them."""
-        record = {**self.ensemble.part(chain, begin, end), "log_likelihood": self.log_likelihood[chain, begin:end]}
+    def _part(self, chain: int, begin: int, end: int) -> Part:
+        """The trees that are new in these draws, with the values of their leaves, and the weights of columns."""
+        record = self.ensemble.part(chain, begin, end)
         if self.variance_ensemble is not None:
             record |= {VARIANCE + name: array for name, array in self.variance_ensemble.part(chain, begin, end).items()}
-        if self.sigma is not None:
-            record["sigma"] = self.sigma[chain, begin:end]
-        if self.leaf_sd is not None:
-            record["leaf_sd"] = self.leaf_sd[chain, begin:end]
-        if self.log_weights is not None and self.concentration is not None:
-            record["log_weight"] = self.log_weights[chain, begin:end].ravel()
-            record["concentration"] = self.concentration[chain, begin:end]
-        return record
+        return record | ({} if self.log_weights is None else {WEIGHTS: self.log_weights[chain, begin:end].ravel()})
 
     @classmethod
-    def from_parts(
-        cls,
-        model: BART,
-        schema: Schema,
-        settings: RunSettings,
-        parts: Sequence[Sequence[Part]],
-        states: Sequence[dict[str, Any]],
-        monitored: Rows | None = None,
-        recorded: Diagnostics | None = None,
-    ) -> BARTPosterior:
-        """Put together what the chains recorded, `parts[chain]` being its blocks in order; this empties them."""
-        ensemble = Ensemble.from_parts(parts, model.trees * len(model.centre))
+    def _fields_of(cls, parts: Sequence[Sequence[Part]], model: BART, schema: Schema) -> dict[str, Any]:
+        """The trees with the values of their leaves, and the weights of columns."""
+        weights = taken(parts, WEIGHTS) if WEIGHTS in parts[0][0] else None
         forest = model.variance == "forest"
-        variance = Ensemble.from_parts(parts, model.variance_trees, VARIANCE) if forest else None
-        return cls(
-            model=model,
-            schema=schema,
-            settings=settings,
-            ensemble=ensemble,
-            log_likelihood=taken(parts, "log_likelihood"),
-            states=tuple(states),
-            sigma=taken_if_there(parts, "sigma"),
-            variance_ensemble=variance,
-            leaf_sd=taken_if_there(parts, "leaf_sd"),
-            log_weights=taken_if_there(parts, "log_weight", len(schema.columns)),
-            concentration=taken_if_there(parts, "concentration"),
-            monitored=monitored,
-            recorded=recorded,
-        )
+        return {
+            "ensemble": Ensemble.from_parts(parts, model.trees * len(model.centre)),
+            "variance_ensemble": Ensemble.from_parts(parts, model.variance_trees, VARIANCE) if forest else None,
+            "log_weights": None if weights is None else weights.reshape(len(parts), -1, len(schema.columns)),
+        }
 
-    def _check_draws(self) -> None:
-        """Raise InputError where draws and trees do not belong together, or to the model."""
-        sums = self.ensemble
+    def _check(self) -> None:
+        """Raise InputError where draws and trees do not belong together, or to the model or the states."""
+        model, shape, factors = self.model, self.log_likelihood.shape, self.variance_ensemble
         _ = self.prediction  # which looks at every tree
-        for part in (sums, self.variance_ensemble):
-            if part is not None:
-                part.check()
-        shape = (self.chains, self.draws)
-        series = [one for one in (self.sigma, self.leaf_sd, self.concentration) if one is not None]
-        if any(one.shape != shape for one in series) or sums.tree_index.shape[:2] != shape:
-            raise InputError("draws are missing")
-        if self.variance_ensemble is not None and self.variance_ensemble.tree_index.shape[:2] != shape:
-            raise InputError("draws of the variance are missing")
-        constant = self.schema.response.classes is None and self.variance_ensemble is None
-        if (self.sigma is None) is constant:
-            raise InputError("the standard deviations of the noise are missing")
-        if self.sigma is not None and not ((self.sigma > 0) & (self.sigma < np.inf)).all():
+        for sums in (self.ensemble, factors):
+            if sums is not None:
+                sums.check(shape)
+        trees = [self.ensemble.trees, 0 if factors is None else factors.trees]
+        if any([len(state[name]) for name in ("stored", "variance_stored")] != trees for state in self.states):
+            raise InputError("the states of the chains do not fit their trees")
+        constant = self.schema.response.classes is None and factors is None
+        learned = ({"sigma": shape} if constant else {}) | ({"leaf_sd": shape} if model.learns_leaf_sd else {})
+        if model.noise == "student":
+            learned |= {"freedom": shape}
+        if model.sparse:
+            learned |= {"log_weights": (*shape, len(self.schema.columns)), "concentration": shape}
+        for name in ("sigma", "freedom", "leaf_sd", "concentration", "log_weights"):
+            found = getattr(self, name)
+            if learned.get(name) != (None if found is None else found.shape):
+                raise InputError(f"draws of {name} are missing")
+        if self.sigma is not None and not (self.sigma > 0).all():
             raise InputError("the standard deviations of the noise are no positive numbers")
-        if (sums.bandwidths is not None) != (self.model.split == "soft"):
+        if self.freedom is not None and not (self.freedom >= 1).all():
+            raise InputError("the degrees of freedom of the noise are no numbers from 1 on")
+        if (self.ensemble.bandwidths is not None) != (model.split == "soft"):
             raise InputError("the bandwidths of soft rules are missing")
-        if (self.leaf_sd is not None) != self.model.learns_leaf_sd:
-            raise InputError("learned standard deviations of leaf values are missing")
-        learned = (self.log_weights, self.concentration)
-        if any((one is not None) != self.model.sparse for one in learned):
-            raise InputError("learned column weights are missing")
-        if self.log_weights is not None and self.log_weights.shape != (*shape, len(self.schema.columns)):
-            raise InputError("learned column weights are missing")
-
-    def _goes_on(self, number: int, state: Mapping[str, Any]) -> bool:
-        factors = 0 if self.variance_ensemble is None else self.variance_ensemble.trees
-        stored = [len(state[name]) for name in ("stored", "variance_stored")] == [self.ensemble.trees, factors]
-        return stored and super()._goes_on(number, state)

@@ -12,11 +12,23 @@ import numpy as np
 from .. import _core
 from ..data.design import Schema
 from ..data.response import learn_offset
+from ..data.switches import widest_registers
 from ..data.to_core import native_columns
 from ..errors import InputError
 from ..interpret.interpretation import Explainable
-from ..posterior.prediction import KINDS, NUMBER_KINDS, Block, Kind, log_normal, log_share, normals_by_row, row_blocks
-from ..trees.ensemble import Ensemble
+from ..posterior.prediction import (
+    KINDS,
+    NUMBER_KINDS,
+    Block,
+    Kind,
+    log_normal,
+    log_share,
+    log_student,
+    normals_by_row,
+    row_blocks,
+    students_by_row,
+)
+from ..trees.forest import Ensemble
 
 # Of sums of trees with normal noise.
 SUM_KINDS = (*NUMBER_KINDS, "sigma")
@@ -49,7 +61,8 @@ class SumPredictor:
     @classmethod
     def of(cls, schema: Schema, sums: Ensemble, outputs: int = 1) -> SumPredictor:
         """The predictor of these draws; raises InputError where the stored trees are not trees of these columns."""
-        return cls(sums, _core.SumPredictor(native_columns(schema), sums.forest.arrays()), outputs)
+        native = _core.SumPredictor(native_columns(schema), sums.forest.arrays(), widest_registers())
+        return cls(sums, native, outputs)
 
     def take(self, draws: np.ndarray) -> SumPredictor:
         """Of some of the draws of each chain."""
@@ -58,11 +71,12 @@ class SumPredictor:
     @property
     def draws(self) -> int:
         """Number of draws of all chains."""
-        return self.sums.chains * self.sums.draws
+        return self.sums.tree_index[:, :, 0].size
 
     @cached_property
     def _draws(self) -> _core.SumDraws:
-        index = np.ascontiguousarray(self.sums.tree_index.reshape(self.draws, self.sums.trees))
+        chains, draws, trees = self.sums.tree_index.shape
+        index = np.ascontiguousarray(self.sums.tree_index.reshape(chains * draws, trees))
         return _core.SumDraws(index, self.sums.values, self.sums.bandwidths, self.outputs)
 
     def each(self, bins: np.ndarray) -> np.ndarray:
@@ -87,8 +101,8 @@ class SumPredictor:
 class SumPrediction(Explainable):
     """What draws of sums of trees say about new rows.
 
-    A number is y = f(x) + ε with f the centre, the offset and the sum of the trees, and ε normal. Of two classes the
-    second has P = Φ(f); of more, each has a variable N(f_k, 1), and the largest is the class.
+    A number is y = f(x) + ε with f the centre, the offset and the sum of the trees, and ε normal or Student's. Of two
+    classes the second has P = Φ(f); of more, each has a variable N(f_k, 1), and the largest is the class.
 
     Attributes
     ----------
@@ -104,6 +118,8 @@ class SumPrediction(Explainable):
         The standard deviation of ε in every draw, shape (chains, draws), where it is one for all rows.
     variance : SumPredictor or None
         The draws of log σ²(x), where it depends on the row.
+    freedom : numpy.ndarray or None
+        The degrees of freedom of ε in every draw, where it is Student's.
     """
 
     schema: Schema
@@ -112,6 +128,7 @@ class SumPrediction(Explainable):
     centre: float | np.ndarray = 0.0
     sigma: np.ndarray | None = None
     variance: SumPredictor | None = None
+    freedom: np.ndarray | None = None
 
     @property
     def classes(self) -> int | None:
@@ -122,7 +139,8 @@ class SumPrediction(Explainable):
     @property
     def shape(self) -> tuple[int, int]:
         """Numbers of chains and of draws of each."""
-        return self.mean.sums.chains, self.mean.sums.draws
+        chains, draws, _ = self.mean.sums.tree_index.shape
+        return chains, draws
 
     @property
     def kinds(self) -> tuple[str, ...]:
@@ -145,40 +163,27 @@ class SumPrediction(Explainable):
             mean=self.mean.take(draws),
             sigma=None if self.sigma is None else self.sigma[:, draws],
             variance=None if self.variance is None else self.variance.take(draws),
+            freedom=None if self.freedom is None else self.freedom[:, draws],
         )
 
-    def predict(
-        self, rows: np.ndarray, kind: Kind = "mean", prob: float = 0.9, offset: Any = None, first: int = 0
-    ) -> Any:
-        """What `BARTPosterior.predict` promises, from bins.
+    def blocks(
+        self, rows: np.ndarray, offset: Any = None, first: int = 0
+    ) -> Callable[[slice, Sequence[str]], SumBlock]:
+        """What tells what the draws say of some of the rows.
 
         Parameters
         ----------
         rows : numpy.ndarray of uint32, shape (rows, columns)
             The rows, encoded.
-        kind, prob
-            As in `BARTPosterior.predict`.
         offset : array-like of shape (rows,) or None
             What is added to f, of numbers or two classes.
         first : int
             The place of the first row in a longer table of which this is a part.
         """
-        return self._predicted(len(rows), kind, prob, self._blocks(rows, offset, first))
-
-    def log_density(self, rows: np.ndarray, y: np.ndarray, weight: np.ndarray | None, offset: Any = None) -> np.ndarray:
-        """log P(y | x, trees, σ) of each draw and row, shape (chains, draws, rows).
-
-        The noise of a number of weight w has the variance σ²/w; a class of weight w counts as w equal rows.
-        """
-        return self._log_densities(y, weight, self._blocks(rows, offset))
-
-    def _blocks(
-        self, rows: np.ndarray, offset: Any = None, first: int = 0
-    ) -> Callable[[slice, Sequence[str]], SumBlock]:
         added = self._offset(offset, len(rows))
 
         def block(some: slice, kinds: Sequence[str]) -> SumBlock:
-            return SumBlock(self, rows[some], added[some], first + some.start, self.keeps_draws(kinds))
+            return SumBlock(self, rows[some], added[some], first + some.start, set(kinds) != {"mean"})
 
         return block
 
@@ -200,7 +205,7 @@ class SumPrediction(Explainable):
         pairs = ((table, None) for table in tables) if offsets is None else zip(tables, offsets, strict=True)
         for table, offset in pairs:
             bins = self.schema.encode(table)
-            yield self.predict(bins, kind, prob, offset, first)
+            yield self.predict(bins, kind, prob, offset=offset, first=first)
             first += len(bins)
 
     def explain(self, bins: np.ndarray, place: int = 0) -> tuple[np.ndarray, np.ndarray]:
@@ -278,16 +283,21 @@ class SumBlock(Block):
     @cached_property
     def predictive(self) -> np.ndarray:
         """A new y for each draw and row."""
-        variables = self.fits + self.deviations * self._normals
+        variables = self.fits + self.deviations * self._noise
         if self._prediction.classes is None:
             return variables[:, 0]
         return (variables[:, 0] > 0).astype(np.int64) if self._one_sum else variables.argmax(axis=1)
 
     def log_density(self, y: np.ndarray, weight: np.ndarray | float) -> np.ndarray:
-        """log P(y | x, trees, σ) of each draw and row."""
+        """log P(y | x, trees, σ) of each draw and row.
+
+        The noise of a number of weight w has the variance σ²/w; a class of weight w counts as w equal rows.
+        """
         if self._prediction.classes is None:
-            deviations = np.asarray(self.deviations)[:, 0]
-            return log_normal(y, self.fits[:, 0], deviations / np.sqrt(weight))
+            deviations, freedom = np.asarray(self.deviations)[:, 0] / np.sqrt(weight), self._prediction.freedom
+            if freedom is None:
+                return log_normal(y, self.fits[:, 0], deviations)
+            return log_student(y, self.fits[:, 0], deviations, np.reshape(freedom, (-1, 1)))
         if self._one_sum:
             from scipy.special import log_ndtr
 
@@ -311,14 +321,14 @@ class SumBlock(Block):
 
     @property
     def sigma(self) -> np.ndarray:
-        """The posterior mean of the standard deviation of the noise."""
+        """The posterior mean of the standard deviation of the noise, or of its scale."""
         deviations = np.asarray(self.deviations)[:, 0]
         mean: np.ndarray = np.broadcast_to(deviations, (self._prediction.mean.draws, len(self._bins))).mean(axis=0)
         return mean
 
     @cached_property
     def deviations(self) -> np.ndarray | float:
-        """The standard deviations of the variables, as they fit to the shape (all draws, outputs, rows)."""
+        """The standard deviations or scales of the variables, as they fit to the shape (all draws, outputs, rows)."""
         given = self._prediction
         if given.variance is not None:
             return np.exp(0.5 * given.variance.each(self._bins).astype(np.float64))
@@ -329,10 +339,14 @@ class SumBlock(Block):
         return self._prediction.mean.outputs == 1
 
     @property
-    def _normals(self) -> np.ndarray:
-        """Standard normal numbers, shape (all draws, outputs, rows)."""
-        draws, outputs = self._prediction.mean.draws, self._prediction.mean.outputs
-        numbers = normals_by_row(self._prediction.seed, self._first, len(self._bins), draws * outputs)
+    def _noise(self) -> np.ndarray:
+        """Standard normal numbers, or Student's, shape (all draws, outputs, rows)."""
+        given = self._prediction
+        draws, outputs = given.mean.draws, given.mean.outputs
+        if given.freedom is None:
+            numbers = normals_by_row(given.seed, self._first, len(self._bins), draws * outputs)
+        else:
+            numbers = students_by_row(given.seed, self._first, len(self._bins), given.freedom.ravel())
         return np.moveaxis(numbers.reshape(len(self._bins), draws, outputs), 0, -1)
 
 

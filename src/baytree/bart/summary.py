@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from ..posterior.summary import BaseSummary, largest_first, share_table
+from ..posterior.summary import BaseSummary, share_table
 from ..text import counted
-
-if TYPE_CHECKING:
-    from .posterior import BARTPosterior
 
 
 @dataclass(frozen=True)
@@ -26,6 +22,8 @@ class BARTSummary(BaseSummary):
         Trees in each sum, the size of the ensemble.
     leaves : float
         The mean number of leaves of a tree.
+    freedom : float or None
+        Where the noise is Student's: the median of its degrees of freedom.
     variable_use : dict of str to float
         The mean share of splitting rules that use each column, its inclusion proportion, largest first.
     """
@@ -34,6 +32,7 @@ class BARTSummary(BaseSummary):
     sums: int
     trees: int
     leaves: float
+    freedom: float | None
     variable_use: dict[str, float]
 
     unsaid = frozenset({"tempered"})
@@ -42,21 +41,11 @@ class BARTSummary(BaseSummary):
         """What was fitted to what, in lines."""
         trees = counted(self.trees, "tree")
         ensemble = f"sum of {trees}" if self.sums == 1 else f"{self.sums} sums of {trees}"
-        return [*super().opening(), f"{ensemble}, of {self.leaves:.2f} leaves on average"]
+        said = [f"{ensemble}, of {self.leaves:.2f} leaves on average"]
+        if self.freedom is not None:
+            said.append(f"Student noise of {self.freedom:g} degrees of freedom (median)")
+        return [*super().opening(), *said]
 
     def found(self) -> list[list[str]]:
         """What the posterior says, in paragraphs of lines."""
         return [share_table("share of the splitting rules that use a column", self.variable_use)]
-
-
-def summarise(posterior: BARTPosterior) -> BARTSummary:
-    """What `BARTPosterior.summary` promises."""
-    use = posterior.variable_use()
-    return BARTSummary.of(
-        posterior,
-        offset=posterior.settings.offset,
-        sums=len(posterior.model.centre),
-        trees=posterior.model.trees,
-        leaves=float(posterior.ensemble.leaves.mean()),
-        variable_use=largest_first(dict(zip(use.columns, use.mean.tolist(), strict=True))),
-    )

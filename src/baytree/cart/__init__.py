@@ -5,4 +5,4 @@ from ..posterior.registry import Family, register
 from .model import CART
 from .posterior import Posterior
 
-register(Family("cart", CART, Posterior, Schema))
+register(Family(CART, Posterior, Schema))

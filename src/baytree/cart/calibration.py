@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from ..data.design import Design
@@ -18,7 +20,7 @@ def variance_prior(design: Design, min_leaf: int, nu: float | None) -> tuple[flo
     variance = _variance(design)
     if not SMALLEST_VARIANCE < variance < 1 / SMALLEST_VARIANCE:
         raise InputError(f"column {design.response.name!r}: its variance is {variance:.3g}; rescale it")
-    return *_between(_saturated_variance(design, min_leaf), variance, nu), variance
+    return *_between(_saturated_variance(design, min_leaf, variance), variance, nu), variance
 
 
 def _variance(design: Design) -> float:
@@ -28,17 +30,20 @@ def _variance(design: Design) -> float:
     return float(np.average((design.y - mean) ** 2, weights=design.weight) * total / max(total - 1, 1))
 
 
-def _saturated_variance(design: Design, min_leaf: int) -> float:
+def _saturated_variance(design: Design, min_leaf: int, variance: float) -> float:
     """Residual variance of a greedy tree grown as far as `min_leaf` lets it, on the bins of some rows."""
     from sklearn.tree import DecisionTreeRegressor
 
     rows = np.linspace(0, design.rows - 1, min(design.rows, SATURATED_ROWS)).astype(np.int64)
-    bins, y = np.column_stack([bins[rows] for bins in design.bins]), design.y[rows]
-    weight = None if design.weight is None else design.weight[rows]
+    bins, weight = np.column_stack([bins[rows] for bins in design.bins]), design.weight
+    weight = None if weight is None else weight[rows]
+    # About 0 and of about variance 1: scikit-learn sums plain squares, and splits nothing whose impurity is tiny.
+    unit = 2.0 ** round(math.log2(variance) / 2)
+    y = (design.y[rows] - np.average(design.y[rows], weights=weight)) / unit
     tree = DecisionTreeRegressor(min_samples_leaf=min_leaf, random_state=0).fit(bins, y, weight)
     squares = (y - tree.predict(bins)) ** 2
     total = len(rows) if weight is None else weight.sum()
-    return float(np.average(squares, weights=weight) * total / max(total - tree.get_n_leaves(), 1))
+    return float(np.average(squares, weights=weight) * total / max(total - tree.get_n_leaves(), 1)) * unit**2
 
 
 def _between(low: float, high: float, nu: float | None) -> tuple[float, float]:

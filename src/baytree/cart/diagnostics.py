@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..diagnostics.comparison import Rows, generator_of
 from ..diagnostics.convergence import Diagnostics, SplitDiagnostic
-from ..diagnostics.predictions import Rows, generator_of
 from ..posterior.prediction import row_blocks
 from .prediction import TreePrediction
 

@@ -8,11 +8,10 @@ from typing import Any, Literal
 import numpy as np
 from sklearn.base import RegressorMixin
 
-from ..estimators import Classifier, TreeEstimator
+from ..estimators import SAID, Classifier, TreeEstimator
 from ..mcmc.mixtures import MixtureSpec
 from ..priors.edit_tree import EditTree
 from ..priors.grow_tree import GrowTree
-from ..sampling.api import sample
 from ..slp import Program
 from .leaves import Leaf
 from .model import CART
@@ -27,22 +26,14 @@ _PARAMETERS = """
         The leaf model; ``{leaf}()`` by default.
     proposal : str or mapping of str to float
         What the chains propose: ``"auto"``, a name, or names with weights; see `baytree.cart.proposals.parse_proposal`.
-    chains, warmup, draws, thin : int
-        Chains; iterations of each to throw away first; draws of each to keep; iterations between draws.
-    temperatures : int
-        Temperatures of each chain; 1 is no tempering. 12, say, where chains do not agree: see `baytree.sample`.
-    ladder : {{"adaptive", "mrbayes"}}
-        How the temperatures are chosen.
-    max_cuts : int or None
-        The most cut points of a numeric column; None for every one.
-    categorical_features : None, "from_dtype", or array-like of bool, int or str
-        Columns whose numbers are labels. Text and categorical types are categorical without saying so.
-    random_state : int, RandomState or None
-        An integer gives the same draws each time.
-    n_jobs : int or None
-        Threads, as joblib counts them; None for one a chain, at most one a processor.
-    verbose : bool
-        Whether to show progress.
+    {run}
+    {time_limit}
+    {temperatures}
+    {max_cuts}
+    {categorical_features}
+    {random_state}
+    {n_jobs}
+    {verbose}
     monotonic_cst : array-like of int, dict of str to int, or None
         For each column, or for some by name: 1 where the prediction never falls as the column grows, −1 where it never
         rises, 0 where it is free. With classes, of which there must be two, the probability of the second is meant.
@@ -50,15 +41,14 @@ _PARAMETERS = """
         Groups of columns, by position or name; the columns on a path from the root to a leaf all lie in one of them.
         Columns that are in none form one more group. ``"pairwise"`` stands for all pairs of columns,
         ``"no_interactions"`` for each column alone. Both parameters add to what the prior knows.
+    method : {{"auto", "exact", "chains"}}
+        Whether every tree of a small table is added up, or chains draw: see `CART`.
 
     Attributes
     ----------
     posterior_ : Posterior
         The draws: trees, their probabilities, summaries, prediction, files.
-    n_features_in_ : int
-        Number of columns.
-    feature_names_in_ : numpy.ndarray
-        Their names, when X had any.
+    {columns_}
     """
 
 
@@ -70,11 +60,13 @@ class _CART(TreeEstimator):
         prior: GrowTree | EditTree | Program | None = None,
         leaf: Leaf | None = None,
         proposal: MixtureSpec = "auto",
+        effort: str | float | None = None,
         chains: int = 4,
-        warmup: int = 1000,
+        warmup: int | str = "auto",
         draws: int = 1000,
-        thin: int = 1,
-        temperatures: int = 1,
+        thin: int | str = "auto",
+        time_limit: float | None = None,
+        temperatures: int | str = "auto",
         ladder: str = "adaptive",
         max_cuts: int | None = 255,
         categorical_features: Any = None,
@@ -83,6 +75,7 @@ class _CART(TreeEstimator):
         verbose: bool = False,
         monotonic_cst: Any = None,
         interaction_cst: Any = None,
+        method: str = "auto",
     ) -> None:
         self._take(locals())
 
@@ -99,15 +92,15 @@ class _CART(TreeEstimator):
             How many copies of itself each row counts as in the likelihood.
         """
         design = self._design(X, y, sample_weight)
-        model = CART(self.prior or GrowTree(), self.leaf, self.proposal)
+        model = CART(self.prior or GrowTree(), self.leaf, self.proposal, method=self.method)
         model = replace(model, prior=model.prior & self._known(design))
-        self.posterior_: Posterior = sample(model, design, **self._run())
+        self.posterior_: Posterior = self._sample(model, design)
         return self
 
 
 class CARTClassifier(Classifier, _CART):
     __doc__ = f"""Bayesian classification tree: the average over many trees, drawn with their probabilities.
-    {_PARAMETERS.format(leaf="Categorical")}
+    {_PARAMETERS.format(**SAID, leaf="Categorical")}
     classes_ : numpy.ndarray
         The class labels.
 
@@ -146,7 +139,7 @@ class CARTClassifier(Classifier, _CART):
 
 class CARTRegressor(RegressorMixin, _CART):
     __doc__ = f"""Bayesian regression tree: the average over many trees, drawn with their probabilities.
-    {_PARAMETERS.format(leaf="Gaussian")}
+    {_PARAMETERS.format(**SAID, leaf="Gaussian")}
     Examples
     --------
     >>> import baytree as bt

@@ -16,6 +16,9 @@ from ..posterior.prediction import log_normal, log_share
 from ..validation import is_number, require_positive
 from .calibration import variance_prior
 
+# Of rows within the bounds of a calibration it is far less; squares of what is less are numbers.
+LARGEST_STATISTIC = 1e150
+
 TreeChain = _core.CategoricalChain | _core.GaussianChain
 ProgramChain = _core.CategoricalProgramChain | _core.GaussianProgramChain
 
@@ -32,6 +35,8 @@ class Leaf(ABC):
     # Its chains in the core, over trees and over the proofs of a program.
     tree_chain: ClassVar[type[TreeChain]]
     program_chain: ClassVar[type[ProgramChain]]
+    # Which of the statistics are never negative.
+    not_negative: ClassVar[Any] = slice(None)
 
     @abstractmethod
     def resolve(self, design: Design, min_leaf: int) -> Leaf:
@@ -44,6 +49,11 @@ class Leaf(ABC):
     @abstractmethod
     def n_statistics(self, response: Response) -> int:
         """How many sufficient statistics a leaf has."""
+
+    def can_have(self, statistics: np.ndarray, values: np.ndarray | None = None) -> bool:
+        """Whether leaves can have these, which a file holds."""
+        within = np.abs(statistics) < LARGEST_STATISTIC
+        return bool(within.all() and (statistics[:, self.not_negative] >= 0).all())
 
     @abstractmethod
     def means(self, statistics: np.ndarray, values: np.ndarray | None = None) -> np.ndarray:
@@ -107,6 +117,11 @@ class Categorical(Leaf):
         """The leaf model and the response as the core takes them."""
         assert design.classes is not None
         return _core.CategoricalLeaf(design.y, _weight(design), len(design.classes), float(self.concentration))
+
+    def can_have(self, statistics: np.ndarray, values: np.ndarray | None = None) -> bool:
+        """Counts, and probabilities."""
+        between = values is None or bool(((values >= 0) & (values <= 1)).all())
+        return between and super().can_have(statistics, values)
 
     def n_statistics(self, response: Response) -> int:
         """A count for each class."""
@@ -177,6 +192,7 @@ class Gaussian(Leaf):
 
     tree_chain = _core.GaussianChain
     program_chain = _core.GaussianProgramChain
+    not_negative = (0, 2)
 
     def __post_init__(self) -> None:
         if self.mean is not None and not (is_number(self.mean) and np.isfinite(self.mean)):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -10,39 +11,93 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..data.design import Design, Schema, require_design
+from ..diagnostics.comparison import Rows
 from ..diagnostics.convergence import Diagnostics
 from ..diagnostics.evidence import LogEvidence, stepping_stone
-from ..diagnostics.predictions import Rows
 from ..errors import InputError
+from ..interpret.summary_tree import Summarisable
 from ..mcmc.settings import RunSettings
 from ..posterior.arviz import Variable, with_prior
-from ..posterior.base import RUNGS, BasePosterior, Part, taken, taken_if_there
+from ..posterior.base import RUNGS, Part, taken
 from ..posterior.prediction import Kind
+from ..posterior.summary import largest_first
 from ..priors.edit_tree import EditTree
+from ..text import counted
 from ..trees.diff import Edits, compare
-from ..trees.forest import Forest, rules_of
+from ..trees.forest import FOREST_TYPES, Forest, rules_of
 from ..trees.tree import Tree, Trees
+from ..validation import require_place, require_whole
 from .diagnostics import with_trees
 from .model import CART
 from .prediction import TreePrediction
-from .summary import Summary, summarise
+from .summary import TOP_TREES, EveryTree, Summary
+from .summed import SUMMED, SUMMED_TYPES, Summed
+from .visited import BEST, Visited
 
-DRAW_ARRAYS = ("tree", "log_likelihood", "log_prior")
-# Of trees that must be monotone only.
+# What chains call the values of leaves, of trees that must be monotone only.
 VALUES = "value"
-PART_ARRAYS = ("feature", "cut", "subset", "missing_left", "rows", "begin", "statistics", *DRAW_ARRAYS)
+# Ladders that made fewer round trips say little of the evidence, and of its error.
+FEW_TRIPS = 10
 
 
 class TopTree(NamedTuple):
-    """A tree with its share of the draws, over all chains and in each."""
+    """A tree with its probability, its share of the draws unless all were added up; and its share in each chain."""
 
     tree: Tree
     probability: float
     per_chain: np.ndarray
 
 
+def fitted_tree(schema: Schema, forest: Forest, index: int, means: np.ndarray) -> Tree:
+    """A stored tree, with the means of what its leaves predict as their values."""
+    classes = schema.response.classes
+    if classes is None:
+        values = means[:, 0].tolist()
+    else:
+        values = [dict(zip(map(str, classes), row.tolist(), strict=True)) for row in means]
+    rows = forest.rows[forest.nodes(index)].tolist()
+    return Tree(schema, rules_of(forest, index), tuple(rows), tuple(values))
+
+
+class BestTree(NamedTuple):
+    """A tree that may be the mode of the posterior, the MAP tree.
+
+    Attributes
+    ----------
+    tree : Tree
+        The tree.
+    probability : float or None
+        Its probability; None where nothing tells the evidence.
+    certified : bool
+        Whether no tree is more probable, as where all trees were added up.
+    """
+
+    tree: Tree
+    probability: float | None
+    certified: bool
+
+
+class IndependenceBound(NamedTuple):
+    """How far from the posterior a chain of ``q0`` proposals can be.
+
+    Attributes
+    ----------
+    distance : float
+        The bound of the distance in total variation.
+    log_likelihood : float
+        log P(y | T̂, x) of the tree T̂ that it follows from.
+    certified : bool
+        Whether no tree has a higher likelihood, as where all trees were added up. Else T̂ is the best tree drawn or
+        visited, and the true bound may be larger.
+    """
+
+    distance: float
+    log_likelihood: float
+    certified: bool
+
+
 @dataclass(frozen=True, eq=False)
-class Posterior(BasePosterior):
+class Posterior(Summarisable):
     """Draws of trees from a posterior.
 
     A chain that stays at a tree stores it once, so there are fewer stored trees than draws.
@@ -73,6 +128,8 @@ class Posterior(BasePosterior):
     values : numpy.ndarray, optional
         Where trees must be monotone, of every leaf of every stored tree E(y | x), or the probability of the second
         class, as the chain drew it. Elsewhere the leaves' parameters are integrated out.
+    summed : Summed or None
+        What the sum over all trees says, where they were added up; the draws are independent then.
     """
 
     model: CART
@@ -88,12 +145,19 @@ class Posterior(BasePosterior):
     monitored: Rows | None = None
     recorded: Diagnostics | None = None
     values: np.ndarray | None = None
+    summed: Summed | None = None
 
-    part_arrays = PART_ARRAYS
-    optional_arrays = (VALUES, RUNGS)
+    of_draws = ("log_likelihood", "log_prior", RUNGS)
+    array_types = FOREST_TYPES | SUMMED_TYPES | {"tree": np.int64}
 
     def __repr__(self) -> str:
-        return f"<Posterior: {self.chains} chains × {self.draws:,} draws, response {self.schema.response.name!r}>"
+        drawn = f"{self.chains} chains × {self.draws:,} draws" if self.summed is None else "all trees"
+        return f"<Posterior: {drawn}, response {self.schema.response.name!r}>"
+
+    @property
+    def has_chains(self) -> bool:
+        """Whether the draws come from chains, which can go on; not where all trees were added up."""
+        return self.summed is None
 
     @property
     def n_leaves(self) -> np.ndarray:
@@ -109,6 +173,8 @@ class Posterior(BasePosterior):
 
     def tree(self, chain: int, draw: int) -> Tree:
         """The tree of one draw."""
+        require_place("chain", chain, self.chains)
+        require_place("draw", draw, self.draws)
         return self._stored_tree(self.tree_index[chain, draw])
 
     def leaf_means(self, leaves: slice | np.ndarray) -> np.ndarray:
@@ -117,7 +183,7 @@ class Posterior(BasePosterior):
 
     def _stored_tree(self, index: int) -> Tree:
         first = int(self.forest.first_leaf[index])
-        return self._tree(index, self.leaf_means(slice(first, first + int(self.forest.leaves[index]))))
+        return self._tree(self.forest, index, self.leaf_means(slice(first, first + int(self.forest.leaves[index]))))
 
     def _average_tree(self, index: int) -> Tree:
         """A stored tree; what the leaves predict is averaged over all draws of the same rules."""
@@ -127,17 +193,12 @@ class Posterior(BasePosterior):
         leaves = np.arange(self.forest.leaves[index])
         means = self.leaf_means((self.forest.first_leaf[same][:, None] + leaves).ravel())
         draws = self.visits[:, same].sum(axis=0)
-        return self._tree(index, np.average(means.reshape(len(same), len(leaves), -1), axis=0, weights=draws))
+        return self._tree(
+            self.forest, index, np.average(means.reshape(len(same), len(leaves), -1), axis=0, weights=draws)
+        )
 
-    def _tree(self, index: int, means: np.ndarray) -> Tree:
-        forest = self.forest
-        classes = self.schema.response.classes
-        if classes is None:
-            values = means[:, 0].tolist()
-        else:
-            values = [dict(zip(map(str, classes), row.tolist(), strict=True)) for row in means]
-        rows = forest.rows[forest.nodes(index)].tolist()
-        return Tree(self.schema, rules_of(forest, index), tuple(rows), tuple(values))
+    def _tree(self, forest: Forest, index: int, means: np.ndarray) -> Tree:
+        return fitted_tree(self.schema, forest, index, means)
 
     @cached_property
     def visits(self) -> np.ndarray:
@@ -151,33 +212,116 @@ class Posterior(BasePosterior):
         return np.stack([np.bincount(index, minlength=len(self.forest)) for index in number])
 
     def top_trees(self, n: int = 10) -> list[TopTree]:
-        """The trees with the most draws.
+        """The trees with the most draws; where all trees were added up, the most probable ones, in order.
 
         Parameters
         ----------
         n : int
-            How many.
+            How many; at most 1,000 of all trees.
 
         Returns
         -------
         list of (tree, probability, probability per chain)
             Most probable first; ties in the order of first visit.
         """
+        require_whole("n", n, 0)
+        if self.summed is not None:
+            return self._summed_top(self.summed, n)
         count = self.distinct_visits.sum(axis=0)
         top = np.argsort(-count, kind="stable")[: min(n, np.count_nonzero(count))].tolist()
         shares = self.distinct_visits / self.draws
         return [TopTree(self._average_tree(tree), count[tree] / self.tree_index.size, shares[:, tree]) for tree in top]
 
+    def _summed_top(self, summed: Summed, n: int) -> list[TopTree]:
+        assert self.model.leaf is not None
+        top, drawn = (
+            summed.top,
+            {self.forest.key(int(tree)): tree for tree in np.flatnonzero(self.distinct_visits.any(0))},
+        )
+        probability, shares = summed.probabilities(self.model.power), self.distinct_visits / self.draws
+        found = []
+        for number in range(min(n, len(top))):
+            first = int(top.first_leaf[number])
+            means = self.model.leaf.means(summed.statistics[first : first + int(top.leaves[number])])
+            place = drawn.get(top.key(number))
+            share = np.zeros(self.chains) if place is None else shares[:, place]
+            found.append(TopTree(self._tree(top, number, means), float(probability[number]), share))
+        return found
+
+    def map_tree(self) -> BestTree:
+        """The most probable tree, and whether that is certain.
+
+        Of chains the best one that they visited, at any iteration: those of the warm-up count, and those between draws.
+        Of a model file of an earlier version, and where trees must be monotone, it is the best one drawn.
+        """
+        if self.summed is not None:
+            [top] = self._summed_top(self.summed, 1)
+            return BestTree(top.tree, top.probability, certified=True)
+        drawn = (self.log_prior + self.model.power * self.log_likelihood).ravel()
+        number, evidence = int(np.argmax(drawn)), self.known_evidence
+        best, visited = float(drawn[number]), Visited.best(self.states, self.model.power)
+        if visited is None or visited.log_target(self.model.power) <= best:
+            tree = self._average_tree(int(self.tree_index.ravel()[number]))
+        else:
+            assert self.model.leaf is not None
+            best = visited.log_target(self.model.power)
+            statistics = visited.statistics.reshape(int(visited.forest.leaves[0]), -1)
+            tree = self._tree(visited.forest, 0, self.model.leaf.means(statistics))
+        probability = None if evidence is None else float(np.exp(min(best - evidence.value, 0.0)))
+        return BestTree(tree, probability, certified=False)
+
     def best_tree(self) -> Tree:
-        """The drawn tree of highest posterior probability, log P(T | x) + log P(y | T, x)."""
-        best = self.tree_index.ravel()[np.argmax(self.log_likelihood + self.log_prior)]
-        return self._average_tree(int(best))
+        """The tree of highest posterior probability, log P(T | x) + log P(y | T, x): that of `map_tree`."""
+        return self.map_tree().tree
 
     def inclusion(self) -> dict[str, float]:
         """Of each column, the probability that the tree asks about it."""
+        if self.summed is not None:
+            return dict(zip(self.schema.names, self.summed.inclusion.tolist(), strict=True))
         asks = self.forest.asks(len(self.schema.columns))
         shares = self.visits.sum(axis=0) @ asks / self.tree_index.size
         return dict(zip(self.schema.names, shares.tolist(), strict=True))
+
+    def leaf_distribution(self) -> np.ndarray:
+        """Of 0, 1, 2, … leaves, the probability that the tree has so many."""
+        return np.bincount(self.n_leaves.ravel()) / self.tree_index.size if self.summed is None else self.summed.leaves
+
+    def root_rules(self) -> list[tuple[str, float]]:
+        """The questions that the root asks, with their probabilities, the most probable first."""
+        if self.summed is not None:
+            return self.summed.root_rules(self.schema)
+        root = self.forest.begin.astype(np.int64)
+        asked: dict[str, float] = {}
+        for tree in np.flatnonzero(self.forest.feature[root] >= 0).tolist():
+            rule = rules_of(self.forest, tree)[0]
+            assert rule is not None
+            question = self._stored_tree(tree).question(rule)
+            asked[question] = asked.get(question, 0.0) + self.visits[:, tree].sum() / self.tree_index.size
+        return sorted(asked.items(), key=lambda rule: -rule[1])
+
+    def exact_moments(self, X: Any = None) -> tuple[np.ndarray, np.ndarray]:
+        """The mean and the standard deviation of E(y | x), or of class probabilities, over all trees: exact numbers.
+
+        Parameters
+        ----------
+        X : path, frame or array-like, optional
+            New rows; by default the training rows. Of a posterior from a model file only these are known.
+
+        Returns
+        -------
+        tuple of numpy.ndarray
+            The means and the standard deviations, shape (rows,), or (rows, classes).
+        """
+        if self.summed is None:
+            raise InputError("exact moments need all trees: sample with CART(method='exact')")
+        codes = None if X is None else self.schema.encode(X)
+        mean, sd = self.summed.moments(codes, self.settings.rows if codes is None else len(codes))
+        return (mean, sd) if self.schema.response.classes is not None else (mean[:, 0], sd[:, 0])
+
+    def _mean_at(self, bins: np.ndarray) -> np.ndarray:
+        if self.summed is None or not self.summed.knows_new_rows:
+            return super()._mean_at(bins)
+        return self.summed.moments(bins, len(bins))[0]
 
     def edits(self, design: Design | None = None) -> Edits:
         """What the data changed of the tree that an `EditTree` prior began with; ``print`` it.
@@ -207,10 +351,12 @@ class Posterior(BasePosterior):
     def log_evidence(self) -> LogEvidence:
         """log P(y | x), the marginal likelihood of the data under the whole prior, with its standard error.
 
-        It needs chains on an ``"adaptive"`` ladder, whose rungs reach from the posterior to the prior: see
-        `baytree.diagnostics.evidence.stepping_stone`.
+        Where all trees were added up the error is 0. Else it needs chains on an ``"adaptive"`` ladder, whose rungs
+        reach from the posterior to the prior: see `baytree.diagnostics.evidence.stepping_stone`.
         """
-        if not self.tempered or not self.settings.tempering.adapts:
+        if self.summed is not None and self.model.power == 1:
+            return LogEvidence(self.summed.log_evidence, 0.0)
+        if self.summed is None and (not self.tempered or not self.settings.adapts):
             raise InputError(
                 'the evidence needs chains that reach the prior: sample with temperatures=12 and ladder="adaptive"'
             )
@@ -218,21 +364,33 @@ class Posterior(BasePosterior):
             raise InputError("the evidence of monotone trees is not known: leave Monotone out")
         if self.model.power != 1:
             raise InputError(f"the evidence needs the likelihood as it is; this model has power={self.model.power:g}")
+        if (trips := int(self.swaps().round_trips.sum())) < FEW_TRIPS:
+            warnings.warn(
+                f"the ladders made {counted(trips, 'round trip')} between the posterior and the prior; the error of "
+                f"the evidence may be too small: take more draws, or more temperatures, for {FEW_TRIPS} or more",
+                stacklevel=2,
+            )
+        return self._stepping_stone()
+
+    def _stepping_stone(self) -> LogEvidence:
         assert self.rung_log_likelihood is not None
         return stepping_stone(self.rung_log_likelihood, self.swaps().ladders)
 
     @property
     def known_evidence(self) -> LogEvidence | None:
         """The log evidence P(y | x), where tempered chains tell it."""
-        tells = self.settings.tempering.adapts and self.values is None and self.model.power == 1
-        return self.log_evidence() if self.tempered and tells else None
+        tells = self.settings.adapts and self.values is None and self.model.power == 1
+        if self.summed is not None:
+            return self.log_evidence() if self.model.power == 1 else None
+        return self._stepping_stone() if self.tempered and tells else None
 
-    def independence_bound(self, iterations: int) -> float:
+    def independence_bound(self, iterations: int) -> IndependenceBound:
         """How far from the posterior a chain of ``q0`` proposals can be after some iterations.
 
         In total variation at most (1 − P(T̂ | x) / P(T̂ | x, y))^iterations, with T̂ the tree of highest likelihood [1]_.
-        The ratio is P(y | x) / P(y | T̂, x), so it follows from the evidence; T̂ is the best tree that was drawn, and
-        where there is a better one the true bound is larger.
+        The ratio is P(y | x) / P(y | T̂, x), so it follows from the evidence. Where all trees were added up, T̂ is known
+        and the bound certified; else T̂ is the best one known, of those drawn and the most probable one that chains
+        visited. Where there is a better one the true bound is larger.
 
         Parameters
         ----------
@@ -244,12 +402,36 @@ class Posterior(BasePosterior):
         .. [1] Angelopoulos and Cussens (2005), Exploiting informative priors for Bayesian classification and regression
            trees, IJCAI, eq. 3.
         """
-        ratio = np.exp(min(self.log_evidence().value - self.log_likelihood.max(), 0.0))
-        return float((1 - ratio) ** iterations)
+        evidence, summed = self.log_evidence().value, self.summed
+        if summed is not None:
+            best = summed.highest_log_likelihood
+        else:
+            visited = Visited.best(self.states, self.model.power)
+            best = max(float(self.log_likelihood.max()), -np.inf if visited is None else visited.log_likelihood)
+        ratio = np.exp(min(evidence - best, 0.0))
+        return IndependenceBound(float((1 - ratio) ** iterations), best, certified=summed is not None)
 
     def summary(self) -> Summary:
         """What was fitted, what it says, and whether the chains agree; ``print`` it."""
-        return summarise(self)
+        return Summary.of(
+            self,
+            inclusion=largest_first(self.inclusion()),
+            top_trees=tuple((top.probability, top.tree.n_leaves) for top in self.top_trees(TOP_TREES)),
+            every_tree=self._every_tree,
+        )
+
+    @property
+    def _every_tree(self) -> EveryTree | None:
+        if self.summed is None:
+            return None
+        listed = self.summed.probabilities(self.model.power)
+        return EveryTree(
+            self.summed.log_evidence,
+            self.summed.highest_log_likelihood,
+            self.summed.sets,
+            len(listed),
+            float(listed.sum()),
+        )
 
     @property
     def variables(self) -> dict[str, Variable]:
@@ -313,8 +495,8 @@ class Posterior(BasePosterior):
     def _numbers(self) -> int:
         return self.statistics.size
 
-    def part(self, chain: int, begin: int, end: int) -> Part:
-        """Draws begin … end of one chain, with the trees that are new in them."""
+    def _part(self, chain: int, begin: int, end: int) -> Part:
+        """The trees of these draws, and those of them that are new."""
         index = self.tree_index[chain]
         # A tree that the previous block ended with is stored there.
         first = int(index[begin]) + int(begin > 0 and index[begin] == index[begin - 1])
@@ -324,73 +506,59 @@ class Posterior(BasePosterior):
         leaf_first = int(self.forest.first_leaf[first]) if last > first else 0
         leaf_last = leaf_first + int(self.forest.leaves[first:last].sum())
         arrays = {name: array[node_first:node_last] for name, array in self.forest.arrays().items() if name != "begin"}
-        rungs = {} if self.rung_log_likelihood is None else {RUNGS: self.rung_log_likelihood[chain, begin:end].ravel()}
         return {
             **arrays,
-            **rungs,
             "begin": self.forest.begin[first:last] - np.uint64(node_first),
             "statistics": self.statistics[leaf_first:leaf_last].ravel(),
             **({} if self.values is None else {VALUES: self.values[leaf_first:leaf_last]}),
             "tree": index[begin:end] - index[0],
-            "log_likelihood": self.log_likelihood[chain, begin:end],
-            "log_prior": self.log_prior[chain, begin:end],
+            **(self.summed.arrays() if self.summed is not None and chain == 0 else {}),
         }
 
     @classmethod
-    def from_parts(
-        cls,
-        model: CART,
-        schema: Schema,
-        settings: RunSettings,
-        parts: Sequence[Sequence[Part]],
-        states: Sequence[dict[str, Any]],
-        monitored: Rows | None = None,
-        recorded: Diagnostics | None = None,
-    ) -> Posterior:
-        """Put together what the chains recorded, `parts[chain]` being its blocks in order; this empties them."""
-        drawn = {name: taken(parts, name) for name in DRAW_ARRAYS}
+    def _fields_of(cls, parts: Sequence[Sequence[Part]], model: CART, schema: Schema) -> dict[str, Any]:
+        """The trees with their leaves, and which of them each draw is."""
         stored = [sum(len(part["begin"]) for part in chain) for chain in parts]
-        first = np.cumsum([0, *stored[:-1]])
-        assert model.leaf is not None
-        width = model.leaf.n_statistics(schema.response)
-        statistics = np.concatenate([part.pop("statistics") for chain in parts for part in chain]).reshape(-1, width)
-        rungs = taken_if_there(parts, RUNGS, settings.temperatures)
         blocks = [part for chain in parts for part in chain]
-        values = np.concatenate([part.pop(VALUES) for part in blocks]) if VALUES in blocks[0] else None
-        forest = Forest.concatenate(blocks)
-        return cls(
-            model=model,
-            schema=schema,
-            settings=settings,
-            forest=forest,
-            statistics=statistics,
-            tree_index=drawn["tree"] + first[:, None],
-            log_likelihood=drawn["log_likelihood"],
-            log_prior=drawn["log_prior"],
-            states=tuple(states),
-            rung_log_likelihood=rungs,
-            monitored=monitored,
-            recorded=recorded,
-            values=values,
-        )
+        statistics = np.concatenate([part.pop("statistics") for part in blocks])
+        assert model.leaf is not None
+        return {
+            "statistics": statistics.reshape(-1, model.leaf.n_statistics(schema.response)),
+            "values": np.concatenate([part.pop(VALUES) for part in blocks]) if VALUES in blocks[0] else None,
+            "tree_index": taken(parts, "tree") + np.cumsum([0, *stored[:-1]])[:, None],
+            "forest": Forest.concatenate(blocks),
+            "summed": Summed.from_arrays(parts[0][0]) if f"{SUMMED}sets" in parts[0][0] else None,
+        }
 
-    def _check_draws(self) -> None:
-        """Raise InputError where draws, trees and leaves do not belong together."""
+    def _check(self) -> None:
+        """Raise InputError where draws, trees, leaves and states do not belong together."""
         if self.tree_index.shape != self.log_likelihood.shape or self.log_prior.shape != self.log_likelihood.shape:
             raise InputError("draws are missing")
         if self.tree_index.min() < 0 or self.tree_index.max() >= len(self.forest):
             raise InputError("draws refer to trees that are not there")
         if self.prediction.core.leaves != len(self.statistics):
             raise InputError("leaves are missing")
-        if self.values is not None and len(self.values) != len(self.statistics):
+        if self.values is not None and self.values.shape != (len(self.statistics),):
             raise InputError("leaf values are missing")
-        if self.values is not None and not np.isfinite(self.values).all():
-            raise InputError("leaf values are not numbers")
-
-    def _goes_on(self, number: int, state: Mapping[str, Any]) -> bool:
-        if not super()._goes_on(number, state):
-            return False
-        if ("values" in state["rungs"][0]) != (self.values is not None):
+        assert self.model.leaf is not None
+        if not self.model.leaf.can_have(self.statistics, self.values):
+            raise InputError("the statistics or values of the leaves are none that rows give")
+        if (self.summed is None) == (self.model.method == "exact"):
+            raise InputError("what the sum found is missing")
+        if self.summed is not None:
+            self.summed.check(self.model.leaf, self.schema, self.settings.rows)
+            if any(state != {} for state in self.states):
+                raise InputError("there are states of chains, but every tree was added up")
+            return
+        if any(("values" in state["rungs"][0]) != (self.values is not None) for state in self.states):
             raise InputError("leaf values are missing")
-        first = np.append(self.tree_index[:, 0], len(self.forest))
-        return bool(state["position"]["stored_trees"] == first[number + 1] - first[number])
+        for state in self.states:
+            if BEST in state:
+                Visited.from_dict(state[BEST]).check(self.model.leaf, self.schema)
+        stored = np.diff(self.tree_index[:, 0], append=len(self.forest)).tolist()
+        # A chain stores a tree when it draws it and it is another than before.
+        last = self.tree_index[:, -1] - self.tree_index[:, 0] + 1
+        if (np.diff(self.tree_index) < 0).any() or last.tolist() != stored:
+            raise InputError("the trees of the draws are in no order")
+        if [state["position"]["stored_trees"] for state in self.states] != stored:
+            raise InputError("the states of the chains do not fit their trees")

@@ -17,7 +17,6 @@ from ..posterior.prediction import (
     NUMBER_KINDS,
     PREDICTION_KEY,
     Block,
-    Kind,
     Prediction,
     blocks_of_numbers,
     row_blocks,
@@ -58,6 +57,8 @@ class TreePrediction(Prediction):
     tree_index: np.ndarray
     seed: int
 
+    averages = ("mean", "vote")
+
     @property
     def shape(self) -> tuple[int, int]:
         """Numbers of chains and of draws of each."""
@@ -74,11 +75,6 @@ class TreePrediction(Prediction):
     def kinds(self) -> tuple[str, ...]:
         """The kinds of prediction that there are."""
         return NUMBER_KINDS if self.classes is None else CLASS_KINDS
-
-    @property
-    def averages(self) -> tuple[str, ...]:
-        """Those that keep no draw in memory."""
-        return ("mean", "vote")
 
     def numbers(self, keeps_draws: bool) -> int:
         """How many numbers are in memory at once for a row, with or without those of every draw."""
@@ -115,22 +111,13 @@ class TreePrediction(Prediction):
         """The share of the draws that each tree accounts for."""
         return np.bincount(self.tree_index.ravel(), minlength=len(self.forest)) / self.tree_index.size
 
-    def predict(self, rows: np.ndarray, kind: Kind = "mean", prob: float = 0.9) -> Any:
-        """What `Posterior.predict` promises, from bins."""
-        return self._predicted(len(rows), kind, prob, self._blocks(rows))
-
-    def log_density(self, rows: np.ndarray, y: np.ndarray, weight: np.ndarray | None) -> np.ndarray:
-        """log P(y | x, tree, leaf parameters) of each draw and row, shape (chains, draws, rows).
-
-        The leaf parameters are drawn as those of `predict` are. A row of weight w counts as w equal rows.
-        """
-        return self._log_densities(y, weight, self._blocks(rows))
-
-    def _blocks(self, rows: np.ndarray) -> Callable[[slice, Sequence[str]], TreeBlock]:
+    def blocks(self, rows: np.ndarray) -> Callable[[slice, Sequence[str]], TreeBlock]:
+        """What tells what the draws say of some of the rows."""
         drawn = LeafDraws(self)
 
         def block(some: slice, kinds: Sequence[str]) -> TreeBlock:
-            return TreeBlock(self, np.ascontiguousarray(rows[some]), drawn if self.keeps_draws(kinds) else None)
+            averages = set(kinds) <= set(self.averages)
+            return TreeBlock(self, np.ascontiguousarray(rows[some]), None if averages else drawn)
 
         return block
 
@@ -219,7 +206,10 @@ class TreeBlock(Block):
         return self._prediction.leaf.new_response(self._parameters, self._drawn.generator)
 
     def log_density(self, y: np.ndarray, weight: np.ndarray | float) -> np.ndarray:
-        """log P(y | x, tree, leaf parameters) of each draw and row; a row of weight w counts as w equal rows."""
+        """log P(y | x, tree, leaf parameters) of each draw and row; a row of weight w counts as w equal rows.
+
+        The leaf parameters are those of ``kind="draws"``.
+        """
         return weight * self._prediction.leaf.log_density(y, self._parameters)
 
     @property

@@ -5,11 +5,19 @@ from __future__ import annotations
 from .. import _core
 from ..mcmc.mixtures import Component, MixtureSpec, parse_mixture
 
-NAMES = ("uc", "q0", "cycle(n)", "birth_death", "change", "swap")
+NAMES = ("uc", "q0", "cycle(n)", "birth_death", "change", "swap", "gbirth", "gchange", "insert_delete")
 # They only change rules, so that a chain of such proposals alone cannot reach every tree.
-KEEPING_SHAPE = ("change", "swap")
-# Chosen by effective samples a second: see docs/benchmarks.md.
-AUTO = {"uc": 1.0, "birth_death": 3.0, "change": 3.0, "swap": 3.0}
+KEEPING_SHAPE = ("change", "swap", "gchange")
+# Chosen by how near chains end at equal processor time: see docs/benchmarks.md.
+AUTO = {
+    "uc": 1.0,
+    "birth_death": 3.0,
+    "change": 3.0,
+    "swap": 3.0,
+    "gbirth": 1.0,
+    "gchange": 1.0,
+    "insert_delete": 1.0,
+}
 
 
 def parse_proposal(spec: MixtureSpec) -> tuple[Component, ...]:
@@ -33,6 +41,12 @@ def parse_proposal(spec: MixtureSpec) -> tuple[Component, ...]:
             give one split another rule
         ``swap``
             exchange the rules of a split and of a split below it
+        ``gbirth``
+            the same as ``birth_death``, with the new rule drawn by prior and likelihood
+        ``gchange``
+            the same as ``change``, with the new rule drawn by prior and likelihood
+        ``insert_delete``
+            put a split above a node, whose subtree goes to one side and a new leaf to the other, or undo it
 
     Returns
     -------

@@ -10,8 +10,7 @@ import typer
 from typer.core import TyperGroup
 
 from .commands import data, fit, predict, prior, reproduce, show, slp
-from .output import Output
-from .session import EXIT_CODES, WRONG_INPUT
+from .output import EXIT_CODES, WRONG_INPUT, Output
 
 __all__ = ["app", "main"]
 

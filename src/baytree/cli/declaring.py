@@ -91,7 +91,7 @@ _maker: Callable[[Any], Any] = cache(_make)
 
 
 class Command(TyperCommand):
-    """A command whose function takes the context alone, from which `Options.of` reads what was asked.
+    """A command whose function takes the context alone, whose object is what was asked.
 
     Attributes
     ----------
@@ -136,7 +136,8 @@ class Command(TyperCommand):
         return ctx.args
 
     def invoke(self, ctx: Any) -> Any:
-        """Call the function, which reads its options itself."""
+        """Call the function with what was asked as the object of its context."""
+        ctx.obj = self.options.of(ctx)
         return ctx.invoke(self.callback)
 
     def format_help(self, ctx: Any, formatter: Any) -> None:

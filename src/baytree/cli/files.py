@@ -6,7 +6,7 @@ from pathlib import Path
 
 from .. import datasets
 from ..errors import FileError, InputError
-from ..storage import open_model, partial_path
+from ..storage import is_begun, open_model, partial_path, require_free
 
 # Names of tables, which a model would make unreadable for other programs.
 TABLE_ENDINGS = (".csv", ".tsv", ".parquet", ".gz")
@@ -34,6 +34,7 @@ def require_place(path: Path) -> None:
     if path.suffix.lower() in TABLE_ENDINGS:
         raise InputError(f"--out {path}: a model is not a table; choose a name that ends in .baytree")
     require_folder(path)
+    require_free(path)
     if path.exists():
         try:
             with open_model(path):
@@ -45,5 +46,5 @@ def require_place(path: Path) -> None:
 def require_no_unfinished(path: Path) -> None:
     """Refuse to begin anew where a run can still be finished."""
     partial = partial_path(path)
-    if partial.exists():
+    if is_begun(partial):
         raise FileError(f"{partial}: an unfinished run is there; finish it with --resume, or remove the file")

@@ -61,7 +61,9 @@ class KnowledgeOptions(Options):
     def _said(self) -> Iterator[Constraint]:
         for kind in Constraint.kinds.values():
             for one in kind.options:
-                for value in one.values(getattr(self, one.name, None)):
+                given: Any = getattr(self, one.name, None)
+                left_out = given is None or given == []
+                for value in () if left_out else given if one.takes is str and not one.together else (given,):
                     with telling(f"{' '.join(words(one.name, value))}: "):
                         yield kind.from_option(one.name, value)
 

@@ -12,8 +12,31 @@ import typer
 
 from ..data.response import Task
 from ..errors import InputError
+from ..mcmc.effort import AUTO, EFFORTS, UNLIMITED, USUAL_EFFORT, require_effort
 from ..mcmc.tempering import Tempering
 from .declaring import DATA, MODEL, SAMPLING, Options, option, words
+
+# How a number that may be left to the run is shown, and the seconds that a run without end may take all the same.
+NUMBER = "N|auto"
+LIMIT = 600.0
+
+
+def number_or_auto(text: str | int) -> int | str:
+    """A whole number, or what leaves it to the run."""
+    try:
+        return AUTO if text == AUTO else int(text)
+    except ValueError:
+        raise typer.BadParameter(f"{text!r} is neither a whole number nor {AUTO!r}") from None
+
+
+def effort_of(text: str) -> str | float:
+    """An effort by its name, or as seconds of a processor."""
+    try:
+        return require_effort(text if text in EFFORTS else float(text))
+    except ValueError:
+        names = ", ".join(EFFORTS)
+        raise typer.BadParameter(f"{text!r}: choose {names}, or a number of seconds of a processor") from None
+
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 Seed = Annotated[
@@ -33,7 +56,7 @@ class TableOptions(Options):
     target: Annotated[str, typer.Option(metavar="COL", help="The column to predict.")]
     task: Annotated[
         Task,
-        typer.Option(help="auto: numbers with more than two values are regressed.", rich_help_panel=DATA),
+        typer.Option(help="auto: numbers with other than two values are regressed.", rich_help_panel=DATA),
     ] = "auto"
     weight: Annotated[
         str | None, typer.Option(metavar="COL", help="How many rows each row counts as.", rich_help_panel=DATA)
@@ -79,24 +102,46 @@ class FitOptions(TableOptions):
     ] = None
     chains: Annotated[int, typer.Option(help="Chains, to be compared.", rich_help_panel=SAMPLING)] = 4
     draws: Annotated[int, typer.Option(help="Draws to keep of each chain.", rich_help_panel=SAMPLING)] = 1000
-    warmup: Annotated[int, typer.Option(help="Iterations to throw away first (burn-in).", rich_help_panel=SAMPLING)] = (
-        1000
-    )
-    thin: Annotated[int, typer.Option(help="Iterations between draws.", rich_help_panel=SAMPLING)] = 1
+    effort: Annotated[
+        Any,
+        typer.Option(
+            metavar="|".join(EFFORTS),
+            parser=effort_of,
+            help="How long to go on until the chains agree: about a second, 20 seconds, 5 minutes, or without end.",
+            show_default=USUAL_EFFORT,
+            rich_help_panel=SAMPLING,
+        ),
+    ] = None
+    warmup: Annotated[
+        Any,
+        typer.Option(
+            metavar=NUMBER,
+            parser=number_or_auto,
+            help="Iterations to throw away first (burn-in); a number stands, whether chains agree or not.",
+            rich_help_panel=SAMPLING,
+        ),
+    ] = AUTO
+    thin: Annotated[
+        Any,
+        typer.Option(metavar=NUMBER, parser=number_or_auto, help="Iterations between draws.", rich_help_panel=SAMPLING),
+    ] = AUTO
     until_converged: Annotated[
         bool,
         typer.Option(
             "--until-converged",
-            help="Go on, twice as long each time, until the chains agree.",
+            help=f"The same as --effort {UNLIMITED}, with a time limit of {LIMIT:g} seconds.",
             rich_help_panel=SAMPLING,
         ),
     ] = False
     time_limit: Annotated[
-        float,
+        float | None,
         typer.Option(
-            metavar="SECONDS", help="Of --until-converged: when to stop in any case.", rich_help_panel=SAMPLING
+            metavar="SECONDS",
+            help="When to stop in any case.",
+            show_default="none",
+            rich_help_panel=SAMPLING,
         ),
-    ] = 600.0
+    ] = None
     seed: Seed = None
     threads: Annotated[
         int | None,
@@ -112,15 +157,29 @@ class FitOptions(TableOptions):
         """How the chains are tempered, as `sample` takes it."""
         return {}
 
+    def length(self) -> dict[str, Any]:
+        """How long the run may go on, as `sample` takes it."""
+        if self.until_converged and self.effort is not None:
+            raise InputError(f"--until-converged is --effort {UNLIMITED}, and --effort {self.effort} was given, too")
+        if self.time_limit is not None and not self.time_limit > 0:
+            raise InputError(f"--time-limit {self.time_limit:g}: choose a positive number of seconds")
+        limit = LIMIT if self.until_converged and self.time_limit is None else self.time_limit
+        return {"effort": UNLIMITED if self.until_converged else self.effort, "time_limit": limit}
+
 
 @dataclass(kw_only=True)
 class TemperedFitOptions(FitOptions):
     """What families ask for a fit whose chains can be tempered."""
 
     temperatures: Annotated[
-        int,
-        typer.Option(help="Temperatures of each chain; 12, say, when chains do not agree.", rich_help_panel=SAMPLING),
-    ] = 1
+        Any,
+        typer.Option(
+            metavar=NUMBER,
+            parser=number_or_auto,
+            help="Temperatures of each chain; by itself one, or more where chains do not agree.",
+            rich_help_panel=SAMPLING,
+        ),
+    ] = AUTO
     ladder: Annotated[
         Literal["adaptive", "mrbayes"],
         typer.Option(help="adaptive: down to the prior, tuned in the warm-up.", rich_help_panel=SAMPLING),
@@ -128,7 +187,7 @@ class TemperedFitOptions(FitOptions):
 
     def tempering(self) -> dict[str, Any]:
         """How the chains are tempered, as `sample` takes it."""
-        Tempering(self.temperatures, self.ladder)  # refuses what cannot be
+        Tempering(1 if self.temperatures == AUTO else self.temperatures, self.ladder)  # refuses what cannot be
         return {"temperatures": self.temperatures, "ladder": self.ladder}
 
 
@@ -169,7 +228,7 @@ class PredictOptions(Options):
 def require_numbers(asked: Options, seed: int | None, **least: int) -> None:
     """Refuse counts that are less than their least, and a seed that the core does not take."""
     for name, number in least.items():
-        if getattr(asked, name) < number:
+        if getattr(asked, name) != AUTO and getattr(asked, name) < number:
             raise InputError(f"{option(name)} {getattr(asked, name)}: choose a whole number, {number} or more")
     if seed is not None and not 0 <= seed < 2**64:
         raise InputError(f"--seed {seed}: choose a whole number from 0 to 2**64 - 1")

@@ -1,21 +1,41 @@
-"""What a command says, and where: words for people, or one JSON object for programs."""
+"""What a command says, and where: words for people, or one JSON object for programs; and how it ends."""
 
 from __future__ import annotations
 
 import json
 import os
 import sys
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, Any, NoReturn, TextIO
 
 import typer
 
+from ..errors import FileError, InputError
+from ..text import HARMLESS
+
 if TYPE_CHECKING:
-    from rich.console import Console, RenderableType
+    from rich.console import Console, ConsoleOptions, RenderableType
+    from rich.segment import Segment
 
 # Nothing is folded or cut in a file or a pipe.
 UNBOUNDED = 10_000
+
+# What the loader of libraries says where memory ends.
+NO_ROOM = "failed to map segment"
+
+WRONG_INPUT = 2
+BAD_FILE = 3
+INTERRUPTED = 130
+
+EXIT_CODES = {
+    0: "success, also where Ctrl-C ended the draws early",
+    1: "unexpected error, or not enough memory",
+    WRONG_INPUT: "wrong usage or input",
+    BAD_FILE: "a file that cannot be read or written",
+    INTERRUPTED: "interrupted before there was a result",
+}
 
 
 def make_console(*, stderr: bool = False) -> Console:
@@ -30,6 +50,27 @@ def make_console(*, stderr: bool = False) -> Console:
     stream = sys.stderr if stderr else sys.stdout
     width = None if stream.isatty() else UNBOUNDED
     return _Console(stderr=stderr, width=width, highlight=False, markup=False, emoji=False, soft_wrap=True)
+
+
+class Harmless:
+    """What is drawn, without the signs that a terminal obeys: names and labels come from files of anybody's."""
+
+    def __init__(self, part: RenderableType) -> None:
+        self.part = part
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Segment]:
+        from rich.segment import Segment
+
+        for text, style, control in console.render(self.part, options):
+            yield Segment(text if control else text.translate(HARMLESS), style, control)
+
+
+def as_json(record: dict[str, Any]) -> str:
+    """A record as the text that ``--json`` prints, which has no word for what is infinite."""
+    try:
+        return json.dumps(record, indent=2, allow_nan=False, default=str)
+    except ValueError as error:
+        raise InputError("a figure of this model is too large for JSON; leave --json out to see it") from error
 
 
 class Output:
@@ -61,10 +102,10 @@ class Output:
         with _ignoring_closed_pipe():
             for part in parts:
                 if console.is_terminal:
-                    console.print(part)
+                    console.print(Harmless(part))
                 else:
                     with console.capture() as drawn:
-                        console.print(part)
+                        console.print(Harmless(part))
                     print("\n".join(line.rstrip() for line in drawn.get().splitlines()))
 
     def note(self, text: str) -> None:
@@ -84,17 +125,17 @@ class Output:
         """Write the JSON object, where one was asked for."""
         if self.json:
             notes = {"notes": self._notes} if self._notes else {}
-            self.write(json.dumps(record | notes, indent=2, allow_nan=False, default=str) + "\n")
+            self.write(as_json(record | notes) + "\n")
 
     def write(self, text: str) -> None:
-        """Write text for programs, as UTF-8 wherever it goes."""
+        """Write text for programs, as UTF-8 wherever it goes; a terminal gets none of the signs that it obeys."""
         with _ignoring_closed_pipe():
-            typer.echo(text.encode(), nl=False)
+            typer.echo((text.translate(HARMLESS) if sys.stdout.isatty() else text).encode(), nl=False)
 
     def _complain(self, text: str, style: str) -> None:
         from rich.text import Text
 
-        make_console(stderr=True).print(Text(text, style=style))
+        make_console(stderr=True).print(Text(text.translate(HARMLESS), style=style))
 
 
 def silence(stream: TextIO) -> None:
@@ -110,3 +151,50 @@ def _ignoring_closed_pipe() -> Iterator[None]:
         sys.stdout.flush()
     except BrokenPipeError:
         silence(sys.stdout)
+
+
+@contextmanager
+def session(*, json: bool = False, quiet: bool = False) -> Iterator[Output]:
+    """Run a command: warnings become notes, and errors that a person can act on become a message and an exit code.
+
+    Parameters
+    ----------
+    json : bool
+        Whether one JSON object is written in place of words.
+    quiet : bool
+        Whether only errors are written.
+
+    Yields
+    ------
+    Output
+    """
+    output = Output(json=json, quiet=quiet)
+    try:
+        with warnings.catch_warnings():
+            # Whatever the environment says of warnings: ours are meant for the person.
+            warnings.simplefilter("default", UserWarning)
+            warnings.showwarning = lambda message, *_, **__: output.note(str(message))
+            yield output
+    except BrokenPipeError as error:
+        # Standard error has no reader any more: nobody is left to be told.
+        silence(sys.stderr)
+        raise typer.Exit(1) from error
+    except FileError as error:
+        _fail(output, str(error), BAD_FILE, error)
+    except InputError as error:
+        _fail(output, str(error), WRONG_INPUT, error)
+    except OSError as error:
+        where = f"{error.filename}: " if error.filename else ""
+        _fail(output, f"{where}{error.strerror or error}", BAD_FILE, error)
+    except (MemoryError, ImportError) as error:
+        if isinstance(error, ImportError) and NO_ROOM not in str(error):
+            raise
+        needed = str(error) if "allocate" in str(error) else "there was no more"
+        _fail(output, f"not enough memory: {needed}; ask for fewer rows, draws, trees or chains at a time", 1, error)
+    except KeyboardInterrupt as error:
+        _fail(output, str(error) or "interrupted", INTERRUPTED, error)
+
+
+def _fail(output: Output, message: str, code: int, cause: BaseException) -> NoReturn:
+    output.error(message)
+    raise typer.Exit(code) from cause

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from rich.console import RenderableType
-from rich.table import Table
 from rich.text import Text
 
-from ..diagnostics.convergence import Diagnostic, Diagnostics
+from ..diagnostics.convergence import Diagnostic
 from ..knowledge import Knowledge
 from ..posterior.base import BasePosterior
 from ..posterior.summary import BaseSummary
 from ..text import counted, percent
 from .terminal import indented, plain_table, section
+
+MARKS = {"agree": ("✔ ", "bold green"), "nearly": ("≈ ", "bold green"), "not yet": ("! ", "bold yellow")}
 
 
 def opening(posterior: BasePosterior, summary: BaseSummary) -> list[RenderableType]:
@@ -45,15 +46,7 @@ def closing(posterior: BasePosterior, summary: BaseSummary) -> list[RenderableTy
 def agreement(summary: BaseSummary) -> list[RenderableType]:
     """All that tells whether the chains agree, but the verdict."""
     warnings = summary.diagnostics.warnings()
-    parts = [*section("Do the chains agree?", diagnostic_table(summary.diagnostics)), *map(Text, warnings)]
-    if shares := summary.acceptance:
-        parts.append(Text("Accepted: " + ", ".join(f"{name} {percent(share)}" for name, share in shares.items())))
-    return parts
-
-
-def diagnostic_table(diagnostics: Diagnostics) -> Table:
-    """Mean, spread, R-hat and effective sample sizes of what is monitored."""
-    judged = [(figures, figures.quantity, figures.rhat_text, figures.agrees) for figures in diagnostics.quantities]
+    judged = [(one, one.quantity, one.rhat_text, one.agrees) for one in summary.diagnostics.quantities]
     table = plain_table()
     table.add_column("")
     for title in ("mean", "sd", "R-hat", "ESS bulk", "ESS tail"):
@@ -63,9 +56,12 @@ def diagnostic_table(diagnostics: Diagnostics) -> Table:
         mean, sd = ("" if moment is None else f"{moment:,.2f}" for moment in moments)
         sizes = ("–" if size is None else f"{size:,.0f}" for size in (figures.ess_bulk, figures.ess_tail))
         table.add_row(quantity, mean, sd, Text(rhat, style="green" if agrees else "yellow"), *sizes)
-    return table
+    parts = [*section("Do the chains agree?", table), *map(Text, warnings)]
+    if shares := summary.acceptance:
+        parts.append(Text("Accepted: " + ", ".join(f"{name} {percent(share)}" for name, share in shares.items())))
+    return parts
 
 
 def verdict(summary: BaseSummary) -> Text:
     """Whether the chains agree, with a mark in front."""
-    return Text.assemble(("✔ ", "bold green") if summary.agree else ("! ", "bold yellow"), summary.verdict)
+    return Text.assemble(MARKS[summary.grade], summary.verdict)

@@ -11,7 +11,7 @@ from ..errors import FileError, InputError
 from ..mcmc.contract import AnyModel
 from ..mcmc.settings import RunSettings
 from ..posterior.registry import read_header
-from ..storage import open_model, partial_path
+from ..storage import is_begun, open_model, partial_path
 from ..text import listed
 from .declaring import option
 from .families import AnyFamily, family_of
@@ -19,7 +19,9 @@ from .knowledge import EnsembleKnowledgeOptions
 from .options import FitOptions
 
 # What a run that is resumed goes on with, besides its model.
-PLANNED = ("chains", "draws", "warmup", "thin", "temperatures", "ladder", "seed")
+PLANNED = ("chains", "draws", "ladder", "seed")
+# And where it does not find these by itself.
+FOUND = ("warmup", "thin", "temperatures")
 KNOWLEDGE = {field.name for field in fields(EnsembleKnowledgeOptions)}
 
 
@@ -35,12 +37,14 @@ def telling_how_to_resume(asked: FitOptions, path: Path) -> Iterator[None]:
         raise KeyboardInterrupt(f"{said}; to go on: {again}") from error
 
 
-def unfinished(path: Path) -> tuple[AnyModel, RunSettings]:
-    """What the unfinished run of a model file was begun with."""
+def unfinished(path: Path) -> tuple[AnyModel, RunSettings] | None:
+    """What the unfinished run of a model file was begun with; None where it was killed before it wrote that."""
     partial = partial_path(path)
     if not partial.exists():
         finished = f"; {path} is finished" if path.exists() else ""
         raise FileError(f"--resume: there is no unfinished run {partial}{finished}; leave --resume out")
+    if not is_begun(partial):
+        return None
     with open_model(partial) as reader:
         model, _, settings = read_header(reader)
     return model, settings
@@ -53,10 +57,10 @@ def require_same(
     before = family_of(begun, path)
     if family is not before:
         raise InputError(f"--resume: the run was begun with --model {before.name}; leave --model out, or begin anew")
-    # A run that goes on until its chains agree has had more warm-up, and lies further apart, than was asked for.
-    planned = [name for name in PLANNED if not asked.until_converged or name not in ("warmup", "thin")]
-    wanted = {**family.settings(model)} | {name: getattr(asked, name, None) for name in planned}
-    stands = {**family.settings(begun)} | {name: getattr(settings, name) for name in planned}
+    planned = PLANNED if settings.effort is not None else PLANNED + FOUND
+    effort = asked.length()["effort"]
+    wanted = {**family.settings(model)} | {name: getattr(asked, name, None) for name in planned} | {"effort": effort}
+    stands = {**family.settings(begun)} | {name: getattr(settings, name) for name in (*planned, "effort")}
     known = [option(name) for name in asked.written if name in KNOWLEDGE]
     if known and wanted["knowledge"] != stands["knowledge"]:
         raise InputError(f"--resume: the run was begun with other knowledge; leave {listed(known)} out, or begin anew")

@@ -14,7 +14,7 @@ from ..errors import InputError
 from ..posterior.registry import load
 from ..priors.edit_tree import EditTree
 from ..priors.grow_tree import GrowTree
-from ..slp.kernels import Semantics
+from ..slp.proposals import Semantics
 from .declaring import DATA, MODEL, option
 from .knowledge import KnowledgeOptions
 from .options import TableOptions
@@ -68,17 +68,17 @@ class TreePriorOptions(GrownOptions):
 
 
 def grown_prior(asked: GrownOptions, output: Output, rule: str = "variable") -> GrowTree | slp.Program:
-    """The prior that the options describe, without what is known."""
+    """The prior that the options describe, with what is known."""
     if asked.prior is None:
         if "semantics" in asked.written:
             raise InputError("--semantics is for a program; name it by --prior, or leave --semantics out")
-        return GrowTree(asked.alpha, asked.beta, asked.min_leaf, rule)
+        return GrowTree(asked.alpha, asked.beta, asked.min_leaf, rule, asked.known)
     # The program says itself what the options of the built-in prior would.
     _refuse(asked, ("alpha", "beta", "min_leaf", "rule"), f"with --prior, write it into {asked.prior}")
     program = slp.load(asked.prior, asked.semantics)
     for problem in program.warnings():
         output.note(str(problem))
-    return program
+    return program & asked.known
 
 
 def tree_prior(asked: TreePriorOptions, output: Output) -> GrowTree | EditTree | slp.Program:
@@ -86,7 +86,7 @@ def tree_prior(asked: TreePriorOptions, output: Output) -> GrowTree | EditTree |
     if asked.edit is None:
         if "edits" in asked.written:
             raise InputError("--edits is for a given tree; name it by --edit, or leave --edits out")
-        return grown_prior(asked, output, asked.rule) & asked.known
+        return grown_prior(asked, output, asked.rule)
     if asked.prior is not None:
         raise InputError("--prior and --edit are two priors; choose one of them")
     _refuse(asked, ("alpha", "beta", "rule"), "leave it out with --edit")

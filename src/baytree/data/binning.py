@@ -167,7 +167,7 @@ class Column:
     @classmethod
     def from_dict(cls, record: dict[str, Any]) -> Column:
         """The column that `to_dict` described."""
-        return cls(
+        column = cls(
             name=record["name"],
             kind=record["kind"],
             cuts=np.array(record["cuts"], dtype=np.float64),
@@ -176,6 +176,16 @@ class Column:
             pooled=tuple(record["pooled"]),
             lowest=tuple(record["lowest"]),
         )
+        column._check()
+        return column
+
+    def _check(self) -> None:
+        """Raise InputError for what no table gives; the types of all fields are the schema's to check."""
+        labels = (*self.levels, *self.pooled)
+        whole = self.cuts.ndim == 1 and len(labels) == len(set(labels)) and len(self.lowest) in (0, self.observed)
+        whole = whole and bool(np.isfinite(self.cuts).all() and (np.diff(self.cuts) > 0).all())
+        if not whole or bool(self.levels) != (self.kind == "categorical") or self.n_bins > MAX_BINS:
+            raise InputError(f"the cuts or levels of column {self.name!r} are damaged")
 
 
 def learn_column(name: str, values: ColumnValues, *, categorical: bool, max_cuts: int | None) -> Column:

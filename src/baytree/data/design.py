@@ -7,14 +7,15 @@ import json
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
 
 from ..errors import InputError
 from ..text import counted
-from ..validation import is_whole
+from ..validation import is_whole, require_field_types
 from .binning import MAX_BINS, Column, learn_column
 from .response import Response, Task
 from .training import Training, matched_columns, training_of_arrays, training_of_table
@@ -39,7 +40,7 @@ class Schema:
     response: Response
     named: bool = True
 
-    @property
+    @cached_property
     def names(self) -> tuple[str, ...]:
         """The names of the predictors."""
         return tuple(column.name for column in self.columns)
@@ -80,7 +81,9 @@ class Schema:
     def from_dict(cls, record: dict[str, Any]) -> Schema:
         """The schema that `to_dict` described."""
         columns = tuple(Column.from_dict(column) for column in record["columns"])
-        return cls(columns, Response.from_dict(record["response"]), record["named"])
+        schema = cls(columns, Response.from_dict(record["response"]), record["named"])
+        require_field_types(schema)
+        return schema
 
 
 class AnyDesign(ABC):
@@ -109,29 +112,29 @@ class AnyDesign(ABC):
     seen: np.ndarray | None
     shaped_by: ClassVar[str]
 
-    @property
+    @cached_property
     def rows(self) -> int:
         """Number of rows."""
         return len(self.y)
 
-    @property
+    @cached_property
     def columns(self) -> tuple[Column, ...]:
         """The predictors."""
         columns: tuple[Column, ...] = self.schema.columns
         return columns
 
-    @property
+    @cached_property
     def names(self) -> tuple[str, ...]:
         """The names of the predictors."""
         return tuple(column.name for column in self.columns)
 
-    @property
+    @cached_property
     def response(self) -> Response:
         """What is predicted."""
         response: Response = self.schema.response
         return response
 
-    @property
+    @cached_property
     def classes(self) -> np.ndarray | None:
         """The class labels, or None of a numeric response."""
         classes: np.ndarray | None = self.schema.response.classes
@@ -193,6 +196,12 @@ class Design(AnyDesign):
         """Some rows as `Schema.encode` gives them, shape (rows, columns)."""
         return np.column_stack([column[rows] for column in self.bins]).astype(np.uint32)
 
+    def take(self, rows: np.ndarray) -> Design:
+        """Some of the rows, by their numbers, with the columns, cut points and classes of all."""
+        bins = tuple(column[rows] for column in self.bins)
+        weight, offset = (None if given is None else given[rows] for given in (self.weight, self.offset))
+        return replace(self, bins=bins, y=self.y[rows], weight=weight, offset=offset)
+
     def fingerprint(self) -> str:
         """A short hash of the schema, the bins, the response and the weights."""
         return hashed(self.schema.to_dict(), *self.bins, self.y, self.weight, self.offset)
@@ -216,7 +225,9 @@ def described(
 
 def _described_response(response: Response, y: np.ndarray) -> str:
     if response.classes is None:
-        return f"mean {y.mean():.4g}, sd {y.std(ddof=1):.4g}, {y.min():g} to {y.max():g}"
+        unit = np.abs(y).max()  # whose square, or whose sum over rows, may be beyond float64
+        mean, sd = unit * (y / unit).mean(), unit * (y / unit).std(ddof=1)
+        return f"mean {mean:.4g}, sd {sd:.4g}, {y.min():g} to {y.max():g}"
     counts = np.bincount(y, minlength=len(response.classes))
     return ", ".join(f"{label} {count:,}" for label, count in zip(response.classes, counts, strict=True))
 
@@ -342,7 +353,7 @@ def _design(training: Training, max_cuts: int | None) -> Design:
         column = learn_column(name, values, categorical=categorical, max_cuts=max_cuts)
         columns.append(column)
         bins.append(column.bins_of(values).astype(np.uint8 if column.n_bins <= 256 else np.uint16))
-    schema = Schema(tuple(columns), training.response, training.named)
+    schema = Schema(tuple(columns), training.response, training.table.named)
     return Design(schema, tuple(bins), training.y, training.weight, training.offset)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import os
+import sys
 import zlib
 from collections import Counter
 from collections.abc import Collection, Sequence
@@ -24,12 +25,28 @@ GZIP_MAGIC = b"\x1f\x8b"
 TAIL = 1 << 16
 
 
+class _Forked:
+    """Whether this process was forked from one with polars, whose threads did not come along: polars waits for them."""
+
+    here = False
+
+    @classmethod
+    def tell(cls) -> None:
+        cls.here = "polars" in sys.modules
+
+
+if hasattr(os, "register_at_fork"):  # not on Windows, which cannot fork
+    os.register_at_fork(after_in_child=_Forked.tell)
+
+
 def read_text(path: str | os.PathLike[str]) -> str:
     """The text of a file."""
+    if not isinstance(path, str | os.PathLike):
+        raise InputError(f"{path!r}: give the name of a file")
     try:
         return Path(path).read_text(encoding="utf-8")
     except OSError as error:
-        raise FileError(f"{path}: cannot be read ({error.strerror})") from error
+        raise FileError(f"{path}: cannot be read ({error.strerror}); check the path") from error
     except UnicodeDecodeError as error:
         raise FileError(f"{path}: is not UTF-8 text (byte {error.start}); save it as UTF-8") from error
 
@@ -51,10 +68,19 @@ def read_file(path: str | os.PathLike[str], text: Collection[str] = ()) -> pl.Da
     -------
     polars.DataFrame
     """
+    if _Forked.here:
+        raise InputError(
+            f"{path}: this process was forked from one that used polars, without whose threads no table can be read; "
+            "start processes by 'spawn', as multiprocessing.get_context('spawn') does, or read the table before"
+        )
     import polars as pl
 
     path = Path(path)
-    if not path.is_file():
+    try:
+        found = path.is_file()
+    except OSError as error:
+        raise FileError(f"{path}: {error.strerror}; check the path") from error
+    if not found:
         raise FileError(f"{path}: {'not a file' if path.exists() else 'no such file'}; check the path")
     name = path.name.lower()
     ending = next((ending for ending in (*SEPARATORS, ".parquet") if name.endswith(ending)), None)

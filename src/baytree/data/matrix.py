@@ -13,6 +13,7 @@ import numpy as np
 
 from ..errors import InputError
 from ..text import counted
+from ..validation import require_field_types
 from .binning import Column, learn_column
 from .design import AnyDesign, described, hashed
 from .interactions import interaction_name, pairs_of, require_width
@@ -81,7 +82,7 @@ class LinearSchema:
     response: Response
     named: bool = True
 
-    @property
+    @cached_property
     def names(self) -> tuple[str, ...]:
         """The names of the predictors."""
         return tuple(column.name for column in self.columns)
@@ -170,13 +171,24 @@ class LinearSchema:
     @classmethod
     def from_dict(cls, record: dict[str, Any]) -> LinearSchema:
         """The schema that `to_dict` described."""
-        return cls(
+        schema = cls(
             columns=tuple(Column.from_dict(column) for column in record["columns"]),
             centres=tuple(record["centres"]),
             pairs=tuple((first, second) for first, second in record["pairs"]),
             response=Response.from_dict(record["response"]),
             named=record["named"],
         )
+        require_field_types(schema)
+        schema._check()
+        return schema
+
+    def _check(self) -> None:
+        """Raise InputError for what no table gives."""
+        parents, columns = {one for pair in self.pairs for one in pair}, len(self.columns)
+        if not columns or not parents <= set(range(columns)) or not np.isfinite(self.centres).all():
+            raise InputError("the columns of the matrix are damaged")
+        if len(self.centres) != self.units[columns - 1].end:
+            raise InputError("the means of the columns are missing")
 
 
 @dataclass(frozen=True, eq=False)
@@ -360,7 +372,7 @@ def linear_design_of(training: Training, interactions: Any = None) -> LinearDesi
         blocks.append(_block(columns[-1], values))
     centres = tuple(weighted_mean(column, training.weight) for block in blocks for column in block.T)
     pairs = pairs_of(interactions, tuple(column.name for column in columns))
-    schema = LinearSchema(tuple(columns), centres, pairs, training.response, training.named)
+    schema = LinearSchema(tuple(columns), centres, pairs, training.response, training.table.named)
     require_width(schema.width)
     matrix = np.empty((len(training.y), schema.width), order="F")
     for unit, block in zip(schema.units, blocks, strict=False):

@@ -16,6 +16,8 @@ from .values import ColumnValues, array_values, plain_array, warn_of_odd_values
 
 Task = Literal["auto", "classification", "regression"]
 TASKS = get_args(Task)
+# Sums and squares of weights stay numbers up to here, in single precision, too.
+HEAVIEST = 1e15
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,10 +57,21 @@ class Response:
 
     @classmethod
     def from_dict(cls, record: dict[str, Any]) -> Response:
-        """The response that `to_dict` described."""
+        """The response that `to_dict` described; the types of its fields are the schema's to check."""
         classes = record["classes"]
-        labels = None if classes is None else np.array(classes["labels"], dtype=classes["dtype"])
-        return cls(record["name"], record["kind"], labels)
+        response = cls(record["name"], record["kind"], None if classes is None else _labels(**classes))
+        if (response.classes is None) != (response.kind == "numeric"):
+            raise InputError(f"the classes of column {response.name!r} are damaged")
+        return response
+
+
+def _labels(dtype: str, labels: list[Any]) -> np.ndarray:
+    """The labels of classes as `to_dict` wrote them, of a type that holds no more than they need."""
+    kind, longest = np.dtype(dtype), max(len(str(label)) for label in labels)
+    plain = all(isinstance(label, str | int | float) for label in labels)
+    if not plain or kind.kind not in "biufUO" or kind.itemsize > 4 * longest + 8 or len(set(labels)) < len(labels):
+        raise InputError(f"the labels of the classes, of type {dtype!r}, are damaged")
+    return np.array(labels, dtype=kind)
 
 
 def learn_response(name: str, array: np.ndarray, task: str) -> tuple[Response, np.ndarray]:
@@ -115,6 +128,12 @@ def learn_weight(name: str, values: Any, rows: int) -> np.ndarray:
     if (values < 0).any():
         row = int((values < 0).argmax())
         raise InputError(f"{name!r}: weight {values[row]:g} at row index {row} is negative; correct it")
+    if (odd := (values > 0) & ((values < 1 / HEAVIEST) | (values > HEAVIEST))).any():
+        row = int(odd.argmax())
+        raise InputError(
+            f"{name!r}: weight {values[row]:g} at row index {row} is out of range; choose weights from "
+            f"{1 / HEAVIEST:g} to {HEAVIEST:g}, or 0 to leave a row out"
+        )
     if rows and not values.any():
         raise InputError(f"{name!r}: every weight is zero; at least 2 rows need a positive weight")
     return values

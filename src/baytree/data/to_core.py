@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from .. import _core
 from .design import Design, Schema
+from .switches import row_form, widest_registers
 
 
 def native_design(design: Design) -> _core.Design:
@@ -12,6 +13,13 @@ def native_design(design: Design) -> _core.Design:
     for column, bins in zip(design.columns, design.bins, strict=True):
         native.add_column(bins, column.kind == "categorical", column.observed, column.has_missing)
     native.validate()
+    return native
+
+
+def design_of_nodes(design: Design) -> _core.Design:
+    """The same for chains whose nodes have rows, which are sets of bits where the table suits them and else lists."""
+    native = native_design(design)
+    native.choose_rows(row_form(), widest_registers())
     return native
 
 

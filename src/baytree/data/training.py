@@ -11,7 +11,7 @@ import numpy as np
 
 from ..errors import InputError
 from ..text import counted
-from ..validation import did_you_mean, position_of
+from ..validation import did_you_mean, position_of, texts
 from .binning import Column
 from .files import require_unique
 from .frames import Table, table_of
@@ -52,16 +52,11 @@ class Training:
     weight: np.ndarray | None
     offset: np.ndarray | None
 
-    @property
-    def named(self) -> bool:
-        """Whether the columns came with names."""
-        return self.table.named
-
     def predictors(self) -> Iterator[tuple[str, ColumnValues, bool]]:
         """The name of each predictor, its values, and whether it was said to be categorical; one at a time."""
-        for position in self.positions:
-            name = self.table.names[position]
-            yield name, column_values(name, self.table.raw(position))[self.kept], name in self.categorical
+        table, kept = self.table, self.kept
+        named = ((table.names[at], table.raw(at)) for at in self.positions)
+        return ((name, column_values(name, raw)[kept], name in self.categorical) for name, raw in named)
 
 
 def training_of_table(
@@ -75,7 +70,10 @@ def training_of_table(
     drop: str | Iterable[str],
 ) -> Training:
     """Learn from a file or a data frame that holds predictors and response, as `read` describes."""
-    categorical, drop = _name_set(categorical), _name_set(drop)
+    categorical, drop = (
+        frozenset([given] if isinstance(given, str) else texts(option, given))
+        for option, given in (("categorical", categorical), ("drop", drop))
+    )
     table = table_of(source, text=categorical)
     if not table.named:
         raise InputError("read() takes a file or a data frame with named columns; give arrays to an estimator's fit")
@@ -116,12 +114,15 @@ def training_of_arrays(
     """Learn from predictors and a response that are held apart, as `make_design` describes."""
     table = table_of(X)
     if names is not None:
+        names = texts("names", names)
         if len(names) != len(table.names):
             raise InputError(
                 f"{counted(len(names), 'name')} for {counted(len(table.names), 'column')}; give one for each column"
             )
         require_unique(names)
         table = Table(tuple(names), table.rows, True, table.raw)
+    if not isinstance(target, str):
+        raise InputError(f"target={target!r}: give text, the name of the response")
     _require_shape(table.rows, len(table.names))
     return _training(
         table,
@@ -208,10 +209,6 @@ def _require_shape(rows: int, width: int) -> None:
         raise InputError(f"0 feature(s) (shape=({rows}, 0)) while a minimum of 1 is required; add a predictor column")
     if rows < 2:
         raise InputError(f"{rows} sample{'s' if rows == 0 else ''}; at least 2 rows are needed")
-
-
-def _name_set(names: str | Iterable[str]) -> frozenset[str]:
-    return frozenset([names] if isinstance(names, str) else names)
 
 
 def _categorical_names(features: Any, names: tuple[str, ...]) -> frozenset[str]:

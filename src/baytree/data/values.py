@@ -6,7 +6,7 @@ import datetime
 import math
 import numbers
 import warnings
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import cached_property
@@ -256,8 +256,14 @@ def _require_supported(name: str, types: Iterable[type]) -> None:
     for one in types:
         if issubclass(one, NESTED):
             raise _nested(name, one.__name__)
-        if issubclass(one, DATES):
+        # pandas' Period, told by name so that pandas need not be imported.
+        if issubclass(one, DATES) or one.__name__ == "Period":
             raise _dates(name)
+        # What only says where it lies in memory has another label each time.
+        if (one.__str__, one.__repr__) == (object.__str__, object.__repr__) or issubclass(one, Callable):  # type: ignore[arg-type]
+            raise InputTypeError(
+                f"column {name!r} holds objects of type {one.__name__}; convert them to numbers or text, or drop it"
+            )
         if issubclass(one, bytes):
             raise InputTypeError(f"column {name!r} holds bytes; decode them to text, or drop the column")
         if issubclass(one, numbers.Complex) and not issubclass(one, REALS):

@@ -1,14 +1,17 @@
-"""Whether chains agree: R-hat and effective sample sizes, by ArviZ, and what else tells chains apart."""
+"""Whether chains agree: the figures that tell, what they come to in words, and what to try where they do not."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, fields
-from typing import Any
+import math
+from collections.abc import Mapping
+from dataclasses import MISSING, asdict, dataclass, fields
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from ..text import counted
+from ..mcmc.effort import AUTO, PROCESSORS, UNLIMITED, budget_of, more_than
+from ..mcmc.settings import RunSettings
+from ..text import counted, duration, listed
 
 # Beyond this R-hat the chains disagree (Vehtari et al. 2021).
 RHAT_LIMIT = 1.01
@@ -16,10 +19,18 @@ RHAT_LIMIT = 1.01
 LARGEST_RHAT_LIMIT = 1.05
 # Up to this one the chains are near each other.
 NEAR_RHAT = 1.1
+# Up to these ones, of 19 in 20 rows and of the worst, predictions are: they differ by a third of their sd at most.
+NEAR_PREDICTIONS, NEAR_WORST = 1.05, 1.2
 # The effective draws of each chain without which R-hat itself is too noisy (Vehtari et al. 2021).
 ESS_PER_CHAIN = 100
-# The R-hat of chains that stand still at different values is infinite, which JSON cannot hold.
-INFINITE_RHAT = 1e6
+# What part of the wanted effective draws is enough for decisions.
+NEAR_SIZE = 0.1
+# Draws of which this share is effective are as good as independent: more of them help, and longer chains do not.
+INDEPENDENT = 0.7
+# What is advised of one chain.
+CHAINS = 4
+
+Grade = Literal["agree", "nearly", "not yet"]
 
 
 @dataclass(frozen=True)
@@ -56,6 +67,11 @@ class Diagnostic:
         return self.rhat is not None and self.rhat < RHAT_LIMIT
 
     @property
+    def nearly_agrees(self) -> bool:
+        """Whether R-hat says that the chains are near each other."""
+        return self.rhat is not None and self.rhat < NEAR_RHAT
+
+    @property
     def rhat_text(self) -> str:
         """R-hat as people read it."""
         return _rhat_text(self.rhat)
@@ -86,6 +102,8 @@ class PredictionDiagnostic:
         The row with the largest R-hat, counted from 0.
     between_chain_sd : float or None
         The standard deviation over chains of a chain's mean prediction, averaged over rows (and classes).
+    sd : float or None
+        That of all draws, averaged likewise: the uncertainty of the predictions themselves. None in older files.
     """
 
     rows: int
@@ -98,6 +116,7 @@ class PredictionDiagnostic:
     smallest_ess_tail: float | None
     worst_row: int | None
     between_chain_sd: float | None
+    sd: float | None = None
 
     @property
     def quantity(self) -> str:
@@ -110,6 +129,18 @@ class PredictionDiagnostic:
         if self.rhat is None or self.largest_rhat is None:
             return False
         return self.rhat < RHAT_LIMIT and self.largest_rhat < LARGEST_RHAT_LIMIT
+
+    @property
+    def nearly_agrees(self) -> bool:
+        """Whether the chains are near enough for decisions."""
+        if self.rhat is None or self.largest_rhat is None:
+            return False
+        return self.rhat < NEAR_PREDICTIONS and self.largest_rhat < NEAR_WORST
+
+    @property
+    def share(self) -> float | None:
+        """How far the chains' means are apart, as a share of the uncertainty of the predictions themselves."""
+        return self.between_chain_sd / self.sd if self.between_chain_sd is not None and self.sd else None
 
     @property
     def rhat_text(self) -> str:
@@ -212,6 +243,21 @@ class Diagnostics:
         """Whether the chains agree on all that was looked at, by enough draws to say so."""
         return bool(self.judged) and not self.apart and not self.scarce
 
+    @property
+    def grade(self) -> Grade:
+        """In three grades: ``"nearly"`` is good enough for decisions, and not for the third digit."""
+        if self.agree:
+            return "agree"
+        known = all(size >= NEAR_SIZE * self.wanted_ess for _, size in self.scarce)
+        near = self.judged and known and all(one.nearly_agrees for one in self.judged)
+        return "nearly" if near else "not yet"
+
+    @property
+    def is_enough(self) -> bool:
+        """Whether longer chains would tell no more: they agree, or their draws are as good as independent."""
+        of_all = INDEPENDENT * self.chains * self.draws
+        return self.agree or all(one.nearly_agrees and (one.ess_bulk or 0) >= of_all for one in self.judged)
+
     def table(self) -> list[str]:
         """The quantities that were compared, as lines of a table."""
         lines = [f"{'':<16}{'mean':>10}{'sd':>9}{'R-hat':>8}{'ESS':>8}"]
@@ -260,8 +306,9 @@ class Diagnostics:
 
 
 def _read(kind: Any, record: Mapping[str, Any]) -> Any:
-    """A dataclass of figures from what `asdict` made of it."""
-    return kind(**{field.name: _figure(str(field.type), record[field.name]) for field in fields(kind)})
+    """A dataclass of figures from what `asdict` made of it; older ones lack what has a default."""
+    there = [field for field in fields(kind) if field.default is MISSING or field.name in record]
+    return kind(**{field.name: _figure(str(field.type), record[field.name]) for field in there})
 
 
 def _figure(type_name: str, value: Any) -> Any:
@@ -274,84 +321,96 @@ def _figure(type_name: str, value: Any) -> Any:
     return value
 
 
-def diagnose(quantity: str, values: np.ndarray) -> Diagnostic:
-    """Diagnose one quantity.
-
-    Parameters
-    ----------
-    quantity : str
-        Its name.
-    values : numpy.ndarray
-        Its draws, shape (chains, draws).
-    """
-    series = values[..., None]
-    rhat, bulk, tail = (_known(figures[0]) for figures in (rhat_of(series), *ess_of(series)))
-    return Diagnostic(quantity, float(values.mean()), float(values.std()), rhat, bulk, tail)
-
-
-def effective_size(values: np.ndarray) -> float:
-    """The effective sample size of the mean of one chain's draws; their number where they never change."""
-    if len(values) < 4 or np.ptp(values) == 0:
-        return float(len(values))
-    from arviz_stats.base import array_stats
-
-    size = float(array_stats.ess(values[None], method="mean", chain_axis=0, draw_axis=1))
-    return size if np.isfinite(size) else 1.0
-
-
-def rhat_of(values: np.ndarray) -> np.ndarray:
-    """R-hat of many quantities; NaN where one never changes, or there are too few draws or chains.
-
-    Parameters
-    ----------
-    values : numpy.ndarray
-        Their draws, shape (chains, draws, quantities).
-    """
-
-    def rhat(series: np.ndarray) -> np.ndarray:
-        from arviz_stats.base import array_stats
-
-        return np.minimum(array_stats.rhat(series), INFINITE_RHAT)
-
-    return _where_changing(rhat, values)
-
-
-def ess_of(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Bulk and tail effective sample sizes of many quantities; NaN as for `rhat_of`.
-
-    Parameters
-    ----------
-    values : numpy.ndarray
-        Their draws, shape (chains, draws, quantities).
-    """
-
-    def bulk(series: np.ndarray) -> np.ndarray:
-        from arviz_stats.base import array_stats
-
-        return array_stats.ess(series)
-
-    def tail(series: np.ndarray) -> np.ndarray:
-        from arviz_stats.base import array_stats
-
-        return array_stats.ess(series, method="tail", prob=(0.05, 0.95))
-
-    return _where_changing(bulk, values), _where_changing(tail, values)
-
-
-def _where_changing(figure: Callable[[np.ndarray], np.ndarray], values: np.ndarray) -> np.ndarray:
-    """A figure of the quantities that change, which ArviZ takes as (quantities, chains, draws)."""
-    figures = np.full(values.shape[2], np.nan)
-    changing = np.flatnonzero(np.ptp(values, axis=(0, 1)) > 0)
-    if values.shape[1] >= 4 and len(changing):
-        # Chains that stand still have no variance to divide by.
-        with np.errstate(divide="ignore", invalid="ignore"):
-            figures[changing] = figure(np.ascontiguousarray(np.moveaxis(values[..., changing], 2, 0)))
-    return figures
-
-
-def _known(value: float) -> float | None:
-    return float(value) if np.isfinite(value) else None
-
-
 def _rhat_text(rhat: float | None) -> str:
     return "–" if rhat is None else f"{rhat:.3f}" if rhat < 100 else "> 100"
+
+
+class Remedy(NamedTuple):
+    """Something to try.
+
+    Attributes
+    ----------
+    what : str
+        In words, to go on after "the chains do not agree yet:".
+    options : dict of str to int or str
+        The options of `sample`, and of ``baytree fit``, with the values to give them.
+    """
+
+    what: str
+    options: dict[str, int | str]
+
+
+def verdict(found: Diagnostics, remedies: tuple[Remedy, ...], of_classes: bool) -> str:
+    """Whether the chains agree, in the unit of the response, on what they do not, worst first, and what to try.
+
+    Parameters
+    ----------
+    found : Diagnostics
+        What was found.
+    remedies : tuple of Remedy
+        What `advice` gave.
+    of_classes : bool
+        Whether predictions are probabilities.
+    """
+    what = " or ".join(remedy.what for remedy in remedies)
+    if found.chains == 1:
+        return f"One chain has none to agree with: {what}."
+    if not found.judged:
+        return "Too few draws, or trees that never change: agreement of the chains cannot be judged."
+    unseen = "" if found.predictions else " Predictions were not compared: posterior.diagnostics(design) does."
+    units = _in_units(found.predictions, of_classes)
+    names = listed([one.quantity for one in found.judged])
+    if found.agree:
+        return f"The chains agree: {units}R-hat is below {RHAT_LIMIT} for {names}.{unseen}"
+    advised = f" To be sure, {what}." if what else ""
+    if not found.apart:
+        few = listed([f"{one.quantity} ({size:.0f})" for one, size in found.scarce])
+        return (
+            f"The chains nearly agree: {units}R-hat is below {RHAT_LIMIT} for {names}, but the effective sample size "
+            f"is not {found.wanted_ess} for {few}.{advised}{unseen}"
+        )
+    apart = listed([f"{one.quantity} (R-hat {one.rhat_text})" for one in found.apart])
+    if found.grade == "nearly":
+        return (
+            f"The chains nearly agree, enough for decisions, not for the third digit: {units}they differ on {apart}."
+            f"{advised}{unseen}"
+        )
+    tried = f" Try this: {what}." if what else ""
+    return f"The chains do not agree yet: {units}they differ on {apart}.{tried}{unseen}"
+
+
+def _in_units(found: PredictionDiagnostic | None, of_classes: bool) -> str:
+    """How far the chains are apart in the unit of the response, to go on from; nothing where that is not known."""
+    if found is None or found.between_chain_sd is None or found.share is None:
+        return ""
+    far = found.between_chain_sd
+    amount = f"probabilities differ by {100 * far:.2g} points" if of_classes else f"predictions differ by {far:.2g}"
+    return f"{amount} between chains, {found.share:.0%} of their own uncertainty; "
+
+
+def advice(found: Diagnostics, settings: RunSettings, tempers: bool) -> tuple[Remedy, ...]:
+    """What to try; nothing where the chains agree.
+
+    Parameters
+    ----------
+    found : Diagnostics
+        What was found.
+    settings : RunSettings
+        How the chains were run.
+    tempers : bool
+        Whether they can be run at several temperatures.
+    """
+    if found.chains == 1:
+        return (Remedy("take two or more", {"chains": CHAINS}),)
+    if found.agree or not found.judged:
+        return ()
+    if found.is_enough:  # only more draws would show it
+        draws = math.ceil(found.wanted_ess / INDEPENDENT / found.chains)
+        return (Remedy(f"keep {draws} draws of each chain", {"draws": draws}),) if draws > settings.draws else ()
+    effort = more_than(settings.effort)
+    seconds = budget_of(effort) / PROCESSORS
+    long = f"at most about {duration(seconds)} on two processors" if effort != UNLIMITED else "until they agree"
+    fixed = tempers and settings.temperatures == 1 and not settings.free_ladder and settings.effort is not None
+    options: dict[str, int | str] = {"effort": effort, **({"temperatures": AUTO} if fixed else {})}
+    also = ", and leave the temperatures to the run" if fixed else ""
+    return (Remedy(f"take effort={effort!r} ({long}, and as large a file){also}", options),)

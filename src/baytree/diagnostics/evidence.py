@@ -6,7 +6,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .convergence import effective_size
+from .comparison import effective_size
+
+# Into how many batches the draws of a lone chain are cut to tell its error.
+BATCHES = 10
 
 
 class LogEvidence(NamedTuple):
@@ -32,24 +35,45 @@ def stepping_stone(log_likelihood: np.ndarray, ladders: np.ndarray) -> LogEviden
     Returns
     -------
     LogEvidence
-        The mean over the chains. Its error is the larger of two: that of the means, by their effective sample sizes,
-        and that which the spread between the chains shows; infinite where nothing tells it.
+        The logarithm of the mean of the chains' estimates: the mean of their logarithms would be too small. Its error
+        is the larger of two: that of the means over draws, by their effective sample sizes, and that which the spread
+        between the chains shows, or of a lone chain that between its batches; infinite where nothing tells it.
 
     References
     ----------
     .. [1] Xie, Lewis, Fan, Kuo and Chen (2011), Improving marginal likelihood estimation for Bayesian phylogenetic
        model selection, Systematic Biology 60, 150–160.
     """
-    steps = (ladders[:, :-1] - ladders[:, 1:])[:, None, :] * log_likelihood[:, :, 1:]
-    most = steps.max(axis=1, keepdims=True)
+    estimates, variance = zip(*(_of_chain(*chain) for chain in zip(log_likelihood, ladders, strict=True)), strict=True)
+    log_chains = np.array(estimates)
+    most = log_chains.max()
+    # Of each chain its estimate of P(y | x) as a multiple of their mean.
+    shares = np.exp(log_chains - most)
+    value = most + np.log(shares.mean())
+    shares /= shares.mean()
+    within = np.sqrt((shares**2 * np.array(variance)).sum()) / len(shares)
+    if len(shares) > 1:
+        between = shares.std(ddof=1) / np.sqrt(len(shares))
+    else:
+        between = _between_batches(log_likelihood[0], ladders[0])
+    return LogEvidence(float(value), float(max(within, between)))
+
+
+def _of_chain(log_likelihood: np.ndarray, ladder: np.ndarray) -> tuple[float, float]:
+    """The log evidence of one chain, and its variance by the effective sample sizes of its rungs."""
+    steps = (ladder[:-1] - ladder[1:]) * log_likelihood[:, 1:]
+    most = steps.max(axis=0)
     weight = np.exp(steps - most)
-    mean = weight.mean(axis=1)
-    chains = (most[:, 0] + np.log(mean)).sum(axis=1)
+    mean = weight.mean(axis=0)
     # The delta method: var(log mean) = var(mean) / mean².
-    sizes = [[effective_size(rung) for rung in chain.T] for chain in weight]
-    variance = (weight.var(axis=1) / mean**2 / np.array(sizes)).sum()
-    within = np.sqrt(variance) / len(chains)
-    if len(chains) == 1 and np.any(np.ptp(weight, axis=1) == 0):
-        within = np.inf  # a rung that never moved says nothing about its error
-    between = chains.std(ddof=1) / np.sqrt(len(chains)) if len(chains) > 1 else 0.0
-    return LogEvidence(float(chains.mean()), float(max(within, between)))
+    sizes = np.array([effective_size(rung) for rung in weight.T])
+    return float((most + np.log(mean)).sum()), float((weight.var(axis=0) / mean**2 / sizes).sum())
+
+
+def _between_batches(log_likelihood: np.ndarray, ladder: np.ndarray) -> float:
+    """The standard error that the spread between batches of a lone chain shows."""
+    if len(log_likelihood) < 2 * BATCHES or np.any(np.ptp(log_likelihood[:, 1:], axis=0) == 0):
+        return np.inf  # too short, or a rung that never moved: it says nothing about its error
+    batches = [_of_chain(batch, ladder)[0] for batch in np.array_split(log_likelihood, BATCHES)]
+    shares = np.exp(np.array(batches) - max(batches))
+    return float(shares.std(ddof=1) / shares.mean() / np.sqrt(BATCHES))

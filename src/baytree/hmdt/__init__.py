@@ -5,4 +5,4 @@ from ..posterior.registry import Family, register
 from .model import HMDT
 from .posterior import HMDTPosterior
 
-register(Family("hmdt", HMDT, HMDTPosterior, LinearSchema))
+register(Family(HMDT, HMDTPosterior, LinearSchema))

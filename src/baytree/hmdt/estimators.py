@@ -8,15 +8,14 @@ import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.utils.validation import validate_data
 
-from ..estimators import Classifier, Estimator
-from ..sampling.api import sample
-from .design import make_sequence_design
-from .inference import DecisionPath, Decisions
+from ..estimators import SAID, Classifier, Estimator
+from .data.design import make_sequence_design
+from .data.reading import tables_of
+from .data.sequences import Sequences
 from .model import HMDT, RIDGE
 from .posterior import HMDTPosterior
-from .reading import tables_of
-from .sequences import Sequences
-from .tree import MarkovTree
+from .tree.inference import DecisionPath, Decisions
+from .tree.markov_tree import MarkovTree
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -45,13 +44,11 @@ _PARAMETERS = """
         EM ends when an epoch gains less than this a row.
     n_init : int
         How many random trees to begin at; the best end counts.
-    categorical_features : None, "from_dtype", or array-like of bool, int or str
-        Columns whose numbers are labels. Text and categorical types are categorical without saying so.
+    {categorical_features}
     n_jobs : int or None
         Threads that share the sequences in the fit, as joblib counts them; None for one a processor. The results do not
         depend on them.
-    random_state : int, RandomState or None
-        An integer gives the same tree each time.
+    {random_state}
 
     Attributes
     ----------
@@ -70,13 +67,10 @@ _PARAMETERS = """
     objective_ : tuple of float
         The penalised log-likelihood, or its bound, in standard units before each epoch, and at the end.
     n_iter_ : int
-        The epochs of the best beginning.
+        The epochs of the best initialisation.
     inputs_, outputs_ : Inputs, Outputs
         How rows become inputs, and responses outputs.
-    n_features_in_ : int
-        Number of columns.
-    feature_names_in_ : numpy.ndarray
-        Their names, when X had any.
+    {columns_}
 """
 
 
@@ -103,7 +97,7 @@ class _HMDT(Estimator):
             X, y, groups=groups, task=self._task, categorical_features=self.categorical_features
         )
         validate_data(self, tables_of(X)[0], skip_check_array=True)
-        posterior = sample(model, design, **self._run())
+        posterior = self._sample(model, design)
         self.posterior_: HMDTPosterior = posterior
         self.method_: str = posterior.model.method
         self.tree_: MarkovTree = posterior.tree()
@@ -125,7 +119,7 @@ class _HMDT(Estimator):
         _, sequences = posterior.read(X, y, groups)
         return sequences, posterior.inference.one_step(sequences).mean
 
-    def filter(self, X: Any, y: Any = None, groups: Any = None, ahead: bool = False) -> Decisions | list[Decisions]:
+    def filter(self, X: Any, y: Any = None, groups: Any = None, ahead: bool = False) -> Decisions | Any:
         """What is known of the decisions from the rows up to each one, P(· | x_1 … x_t, y_1 … y_t).
 
         Parameters
@@ -142,7 +136,7 @@ class _HMDT(Estimator):
         """
         return self._fitted_to(X).filter(X, y, groups, ahead)
 
-    def smooth(self, X: Any, y: Any = None, groups: Any = None) -> Decisions | list[Decisions]:
+    def smooth(self, X: Any, y: Any = None, groups: Any = None) -> Decisions | Any:
         """What is known of the decisions from all rows of their sequence, P(· | x_1 … x_T, y_1 … y_T).
 
         Parameters
@@ -157,7 +151,7 @@ class _HMDT(Estimator):
         """
         return self._fitted_to(X).smooth(X, y, groups)
 
-    def viterbi(self, X: Any, y: Any = None, groups: Any = None) -> DecisionPath | list[DecisionPath]:
+    def viterbi(self, X: Any, y: Any = None, groups: Any = None) -> DecisionPath | Any:
         """The most probable decisions of all nodes at all times together.
 
         Parameters
@@ -204,7 +198,7 @@ class _HMDT(Estimator):
 
 class HMDTRegressor(RegressorMixin, _HMDT):
     __doc__ = f"""A hidden Markov decision tree for sequences of numbers: a mixture of experts whose decisions last.
-    {_PARAMETERS.format(experts='{"linear", "constant", "poisson", "gamma"}')}
+    {_PARAMETERS.format(**SAID, experts='{"linear", "constant", "poisson", "gamma"}')}
     Examples
     --------
     >>> import numpy as np
@@ -288,7 +282,7 @@ class HMDTRegressor(RegressorMixin, _HMDT):
 
 class HMDTClassifier(Classifier, _HMDT):
     __doc__ = f"""A hidden Markov decision tree for sequences of classes: logit models whose turns last.
-    {_PARAMETERS.format(experts='{"auto", "logistic", "multinomial"}')}
+    {_PARAMETERS.format(**SAID, experts='{"auto", "logistic", "multinomial"}')}
     classes_ : numpy.ndarray
         The class labels.
 

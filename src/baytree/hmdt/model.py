@@ -9,20 +9,20 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from ..data.matrix import LinearSchema
 from ..errors import InputError
 from ..hme.calibration import Calibration
-from ..hme.inputs import Inputs
+from ..hme.data.inputs import Inputs
+from ..hme.data.outputs import Outputs, expert_for
 from ..hme.model import HME
 from ..hme.model import RIDGE as RIDGE_WITHOUT_MEMORY
-from ..hme.outputs import Outputs, expert_for
-from ..hme.splits import Splits
+from ..hme.tree.splits import Splits
 from ..mcmc.contract import Model
 from ..validation import require_whole, unknown_choice
-from .design import SequenceDesign, require_sequences
-from .inference import is_exact
-from .layout import MarkovLayout
-from .sequences import Sequences
+from .data.design import SequenceDesign, require_sequences
+from .data.sequences import Sequences
+from .tree.inference import is_exact
+from .tree.layout import MarkovLayout
 
 if TYPE_CHECKING:
-    from ..diagnostics.predictions import Rows
+    from ..diagnostics.comparison import Rows
     from ..mcmc.settings import RunSettings
     from .posterior import HMDTPosterior
 
@@ -79,6 +79,7 @@ class HMDT(Model["HMDTPosterior", NoReturn]):
     n_init: int = 5
     calibration: Calibration | None = None
 
+    family = "hmdt"
     tempers = False
 
     def __post_init__(self) -> None:
@@ -170,7 +171,7 @@ class HMDT(Model["HMDTPosterior", NoReturn]):
         self, design: SequenceDesign, settings: RunSettings, monitored: Rows, threads: int
     ) -> HMDTPosterior:
         """The one tree that EM finds."""
-        from .fitting import fit_posterior
+        from .without_chains import fit_posterior
 
         return fit_posterior(self, design, settings, monitored, threads)
 
@@ -178,7 +179,7 @@ class HMDT(Model["HMDTPosterior", NoReturn]):
         """The model as JSON-safe values; it must be resolved."""
         plain = {name: getattr(self, name) for name in self.__dataclass_fields__}
         init = self.init.to_dict() if isinstance(self.init, Splits) else self.init
-        return {"family": "hmdt", **plain, "init": init, "calibration": self.calibrated.to_dict()}
+        return {"family": self.family, **plain, "init": init, "calibration": self.calibrated.to_dict()}
 
     @classmethod
     def from_dict(cls, record: Mapping[str, Any]) -> HMDT:

@@ -2,45 +2,67 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..data.design import AnyDesign
 from ..data.matrix import LinearSchema
+from ..diagnostics.comparison import Rows
 from ..diagnostics.convergence import Diagnostics
-from ..diagnostics.predictions import Rows
 from ..errors import InputError
-from ..hme.expert_words import ExpertWords, expert_words
-from ..hme.inputs import Inputs
-from ..hme.layout import PARAMETERS
-from ..hme.outputs import Outputs, expert_for
-from ..hme.soft_tree import SoftTree
+from ..hme.data.inputs import Inputs
+from ..hme.data.outputs import Outputs, expert_for
+from ..hme.interpret.expert_words import ExpertWords, expert_words
+from ..hme.tree.layout import PARAMETERS
+from ..hme.tree.soft_tree import SoftTree
 from ..mcmc.settings import RunSettings
-from ..mcmc.threads import threads_of
 from ..plots.decisions import decisions_over_time
 from ..posterior.arviz import Variable, with_prior
-from ..posterior.base import BasePosterior, Part, taken, taken_if_there
-from ..posterior.prediction import Kind, kinds_of
+from ..posterior.base import BasePosterior
+from ..posterior.prediction import BY_DRAWS, Kind, kinds_of
 from ..text import counted
-from ..validation import require_whole
-from .design import SequenceDesign, require_sequences
-from .inference import DecisionPath, Decisions, Inference, asked
+from ..validation import require_field_types, require_whole, threads_of
+from .data.design import SequenceDesign, require_sequences
+from .data.reading import Joined, joined, responses_of
+from .data.sequences import Sequences
 from .model import HMDT
 from .prediction import MarkovPrediction
-from .reading import Joined, joined, responses_of
-from .sequences import Sequences
-from .summary import HMDTSummary, lengths_of, summarise
-from .tree import MarkovTree
+from .summary import HMDTSummary, lengths_of
+from .tree.inference import DecisionPath, Decisions, Inference, asked
+from .tree.markov_tree import MarkovTree
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+# How many standard deviations a new response may lie from those of the fit: its square stays a number.
+FARTHEST = 1e100
 
-# Predictions that have chains and draws on their first axes.
-BY_DRAWS = ("draws", "predictive")
+
+@dataclass(frozen=True)
+class Went:
+    """How EM went, as the state of the posterior keeps it.
+
+    Attributes
+    ----------
+    objective, converged
+        As `HMDTPosterior` has them.
+    sequences, seen : int
+        How many sequences there were, and rows whose response was seen.
+    """
+
+    objective: list[float]
+    converged: bool
+    sequences: int
+    seen: int
+
+    def check(self, rows: int) -> None:
+        """Raise InputError where a model file has what no fit to so many rows keeps."""
+        require_field_types(self)
+        if not self.objective or not 0 < self.sequences <= rows or not 0 < self.seen <= rows:
+            raise InputError("the state does not say how EM went, and of what data")
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,16 +103,14 @@ class HMDTPosterior(BasePosterior):
     settings: RunSettings
     gates: np.ndarray
     coefficients: np.ndarray
-    variance: np.ndarray | None
     log_likelihood: np.ndarray
     log_prior: np.ndarray
     states: tuple[dict[str, Any], ...]
+    variance: np.ndarray | None = None
     monitored: Rows | None = None
     recorded: Diagnostics | None = None
 
-    rung_log_likelihood = None
-    part_arrays = ("gates", "coefficients", "log_likelihood", "log_prior")
-    optional_arrays = ("variance",)
+    of_draws = (*PARAMETERS, "log_likelihood", "log_prior")
     size = "log-prior"
 
     def __repr__(self) -> str:
@@ -165,7 +185,13 @@ class HMDTPosterior(BasePosterior):
                 f"y has {counted(len(values), 'row')} of {counted(values.shape[1], 'response')}, and X has "
                 f"{counted(len(inputs), 'row')}; give {counted(width, 'response')} for each row"
             )
-        return given, Sequences(inputs, self.outputs.standard(values), was_seen, given.begin)
+        standard = self.outputs.standard(values)
+        if (far := (np.abs(standard) > FARTHEST).any(axis=1) & was_seen).any():
+            row = int(far.argmax())
+            raise InputError(
+                f"y: {values[row].max():g} at row index {row} is too far from the responses of the fit; correct it"
+            )
+        return given, Sequences(inputs, standard, was_seen, given.begin)
 
     @property
     def inference(self) -> Inference:
@@ -205,7 +231,7 @@ class HMDTPosterior(BasePosterior):
             For a list of sequences a list of them; of several kinds, each by its name.
         """
         given, sequences = self.read(X, y, groups)
-        found = self.prediction.of_sequences(sequences, kinds_of(kind), prob)
+        found = self.prediction.predict(sequences.X, kinds_of(kind), prob, sequences=sequences)
         parts = {one: given.given_back(values, 2 if one in BY_DRAWS else 0) for one, values in found.items()}
         return parts[kind] if isinstance(kind, str) else parts
 
@@ -215,7 +241,7 @@ class HMDTPosterior(BasePosterior):
             raise InputError(f"{self.schema.response.name!r} is a number and has no classes; use predict")
         return self.predict(X, y=y, groups=groups)
 
-    def filter(self, X: Any, y: Any = None, groups: Any = None, ahead: bool = False) -> Decisions | list[Decisions]:
+    def filter(self, X: Any, y: Any = None, groups: Any = None, ahead: bool = False) -> Decisions | Any:
         """What is known of the decisions from the rows up to each one: the forward pass, P(· | x_1 … x_t, y_1 … y_t).
 
         Parameters
@@ -235,7 +261,7 @@ class HMDTPosterior(BasePosterior):
         kind = (found.leaf_ahead, found.decision_ahead) if ahead else (found.leaf, found.decision)
         return _given_back(given, Decisions, *kind)
 
-    def smooth(self, X: Any, y: Any = None, groups: Any = None) -> Decisions | list[Decisions]:
+    def smooth(self, X: Any, y: Any = None, groups: Any = None) -> Decisions | Any:
         """What is known of the decisions from all rows of their sequence, by forward–backward: P(· | all x, all y).
 
         Parameters
@@ -252,7 +278,7 @@ class HMDTPosterior(BasePosterior):
         found = self.inference.smooth(sequences)
         return _given_back(given, Decisions, found.leaf, found.decision)
 
-    def viterbi(self, X: Any, y: Any = None, groups: Any = None) -> DecisionPath | list[DecisionPath]:
+    def viterbi(self, X: Any, y: Any = None, groups: Any = None) -> DecisionPath | Any:
         """The most probable decisions of all nodes at all times together: the Viterbi path.
 
         Parameters
@@ -284,7 +310,7 @@ class HMDTPosterior(BasePosterior):
     @property
     def log_likelihood_in_units(self) -> float:
         """log P(y | x) of the training rows in the units of y, by a mean field a lower bound of it."""
-        return float(self.log_likelihood[0, 0]) + self._log_unit * int(self.states[0]["seen"])
+        return float(self.log_likelihood[0, 0]) + self._log_unit * self._went.seen
 
     @property
     def _log_unit(self) -> float:
@@ -323,10 +349,15 @@ class HMDTPosterior(BasePosterior):
 
     # ---- how it went ----------------------------------------------------------------------------------------------
 
+    @cached_property
+    def _went(self) -> Went:
+        """How EM went, and of what data."""
+        return Went(**self.states[0])
+
     @property
     def objective(self) -> tuple[float, ...]:
         """The penalised log-likelihood, or its bound, in standard units before each epoch, and at the end."""
-        return tuple(self.states[0]["objective"])
+        return tuple(self._went.objective)
 
     @property
     def epochs(self) -> int:
@@ -336,11 +367,20 @@ class HMDTPosterior(BasePosterior):
     @property
     def converged(self) -> bool:
         """Whether EM ended by itself."""
-        return bool(self.states[0]["converged"])
+        return self._went.converged
 
     def summary(self) -> HMDTSummary:
         """What was found: what the leaves say, and how long each decision lasts; ``print`` it."""
-        return summarise(self)
+        return HMDTSummary.of(
+            self,
+            sequences=self._went.sequences,
+            seen=self._went.seen,
+            epochs=self.epochs,
+            converged=self.converged,
+            log_likelihood=self.log_likelihood_in_units,
+            stays=tuple(map(tuple, self.stays.tolist())),
+            experts=self.experts(),
+        )
 
     @property
     def series(self) -> dict[str, np.ndarray]:
@@ -364,52 +404,18 @@ class HMDTPosterior(BasePosterior):
     def _numbers(self) -> int:
         return self.gates.size + self.coefficients.size
 
-    def part(self, chain: int, begin: int, end: int) -> Part:
-        """The tree as a chain would have recorded it."""
-        there = [name for name in (*self.part_arrays, *self.optional_arrays) if getattr(self, name) is not None]
-        return {name: getattr(self, name)[chain, begin:end] for name in there}
-
-    @classmethod
-    def from_parts(
-        cls,
-        model: HMDT,
-        schema: LinearSchema,
-        settings: RunSettings,
-        parts: Sequence[Sequence[Part]],
-        states: Sequence[dict[str, Any]],
-        monitored: Rows | None = None,
-        recorded: Diagnostics | None = None,
-    ) -> HMDTPosterior:
-        """Put together what was recorded, `parts[chain]` being its blocks in order; this empties them."""
-        return cls(
-            model,
-            schema,
-            settings,
-            gates=taken(parts, "gates"),
-            coefficients=taken(parts, "coefficients"),
-            variance=taken_if_there(parts, "variance"),
-            log_likelihood=taken(parts, "log_likelihood"),
-            log_prior=taken(parts, "log_prior"),
-            states=tuple(states),
-            monitored=monitored,
-            recorded=recorded,
-        )
-
-    def _check_draws(self) -> None:
+    def _check(self) -> None:
         """Raise InputError where the tree is none of the model, or not one."""
         self.model.calibrated.check(self.schema)
         if expert_for(self.model.expert, self.schema.response.task) != self.model.expert:
             raise InputError("the model leaves its experts open")
+        if self.model.method == "auto":
+            raise InputError("the model leaves its method open")
         self.model.layout.check({name: getattr(self, name) for name in PARAMETERS}, (1, 1))
         for values in (self.log_likelihood, self.log_prior):
             if values.shape != (1, 1) or not np.isfinite(values).all():
                 raise InputError("the log-likelihood or the log prior is damaged")
-
-    def _goes_on(self, number: int, state: Mapping[str, Any]) -> bool:
-        """Whether a state says how EM went, and of what data."""
-        objective, rows = np.asarray(state["objective"], dtype=np.float64), self.settings.rows
-        whole = objective.ndim == 1 and objective.size > 0 and bool(np.isfinite(objective).all())
-        return whole and "converged" in state and 0 < state["sequences"] <= rows and 0 < state["seen"] <= rows
+        self._went.check(self.settings.rows)
 
 
 def _given_back(given: Joined, kind: type, *arrays: np.ndarray) -> Any:

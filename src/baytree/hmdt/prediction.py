@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
-from ..hme.inputs import Inputs
-from ..hme.mixture_quantiles import quantile
-from ..hme.outputs import responses_as_numbers
+from ..hme.data.inputs import Inputs
+from ..hme.data.outputs import responses_as_numbers
 from ..hme.prediction import new_outputs
-from ..hme.soft_tree import Mixture
-from ..posterior.prediction import Block, Kind, Prediction, normals_by_row, tails
-from .inference import Inference
+from ..hme.tree.quantiles import quantile
+from ..hme.tree.soft_tree import Mixture
+from ..posterior.prediction import Block, Prediction, normals_by_row, tails
+from .data.sequences import Sequences
 from .model import HMDT
-from .sequences import Sequences
+from .tree.inference import Inference
 
 OF_NUMBERS = ("mean", "sd", "draws", "predictive", "predictive_interval")
 OF_CLASSES = ("mean", "draws", "predictive")
@@ -70,39 +69,22 @@ class MarkovPrediction(Prediction):
         """The one draw there is."""
         return self
 
-    def predict(
-        self, rows: np.ndarray, kind: Kind = "mean", prob: float = 0.9, sequences: Sequences | None = None
-    ) -> Any:
-        """Predict rows of the matrix: of sequences, or as one of which no response was seen."""
-        return self.of_sequences(sequences or self._unseen(rows, np.array([0, len(rows)])), kind, prob)
-
-    def of_sequences(self, sequences: Sequences, kind: Kind, prob: float) -> Any:
-        """What `HMDTPosterior.predict` promises, for sequences of inputs."""
-        return self._predicted(sequences.rows, kind, prob, self._blocks(sequences))
-
-    def log_density(
-        self, rows: np.ndarray, y: np.ndarray, weight: np.ndarray | None, sequences: Sequences | None = None
-    ) -> np.ndarray:
-        """log P(y_t | x_1 … x_t, y_1 … y_{t−1}) of each row in the unit of the response, shape (1, 1, rows).
-
-        The rows that were seen add up to the likelihood of their sequences.
-        """
-        sequences = sequences or self._unseen(rows, np.array([0, len(rows)]))
-        return self._log_densities(y, weight, self._blocks(sequences))
-
-    def _blocks(self, sequences: Sequences) -> Callable[[slice, Sequence[str]], MarkovBlock]:
-        mixture = self.inference.one_step(sequences)
+    def blocks(
+        self, rows: np.ndarray, sequences: Sequences | None = None
+    ) -> Callable[[slice, Sequence[str]], MarkovBlock]:
+        """What tells what the tree says of some rows of the matrix: of sequences, or as one that nobody saw respond."""
+        mixture = self.inference.one_step(sequences or self._unseen(rows, np.array([0, len(rows)])))
 
         def block(some: slice, kinds: Sequence[str]) -> MarkovBlock:
             return MarkovBlock(self, mixture.at(some), some.start)
 
         return block
 
-    def predictions(self, bins: np.ndarray) -> Iterator[np.ndarray]:
+    def predictions(self, bins: np.ndarray) -> Iterable[np.ndarray]:
         """The means of rows of the matrix, each a sequence of its own, shape (1, 1, rows, width)."""
         alone = self._unseen(bins, np.arange(len(bins) + 1))
-        means = self.of_sequences(alone, "mean", 0.9).reshape(1, 1, len(bins), -1)
-        yield means if self.classes is None else means[..., :-1]
+        means = self.predict(bins, sequences=alone).reshape(1, 1, len(bins), -1)
+        return [means if self.classes is None else means[..., :-1]]
 
     def _unseen(self, rows: np.ndarray, begin: np.ndarray) -> Sequences:
         """Sequences of rows of the matrix of which no response was seen."""
@@ -138,7 +120,10 @@ class MarkovBlock(Block):
         return self.mean[None]
 
     def log_density(self, y: np.ndarray, weight: np.ndarray | float) -> np.ndarray:
-        """log P(y | x) in the unit of the response, as of one draw."""
+        """log P(y_t | x_1 … x_t, y_1 … y_{t−1}) in the unit of the response, as of one draw.
+
+        The rows that were seen add up to the likelihood of their sequences.
+        """
         from scipy.special import logsumexp
 
         standard = self._outputs.standard(responses_as_numbers(y, self._prediction.classes))
@@ -159,10 +144,8 @@ class MarkovBlock(Block):
         new = new_outputs(self._mixture, normals)
         return (new if self._prediction.classes else self._of_outputs(self._outputs.original(new)))[None]
 
-    def of(self, kind: str, prob: float) -> np.ndarray:
-        """A kind of prediction; the interval of a new y is exact."""
-        if kind != "predictive_interval":
-            return super().of(kind, prob)
+    def interval(self, kind: str, prob: float) -> np.ndarray:
+        """The ends of the interval of a new y, which are exact."""
         ends = [self._outputs.original(quantile(self._mixture, level)) for level in tails(prob)]
         return np.stack([self._of_outputs(end) for end in ends], axis=-1)
 

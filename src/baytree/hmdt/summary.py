@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..hme.expert_words import ExpertWords
+from ..hme.interpret.expert_words import ExpertWords
 from ..plots.soft_trees import text_tree
 from ..posterior.summary import BaseSummary
 from ..text import counted, listed
-
-if TYPE_CHECKING:
-    from .posterior import HMDTPosterior
+from .model import HMDT
 
 SPELT = {"exact": "EM by forward–backward", "mean_field": "EM under a mean field"}
 
@@ -38,6 +35,7 @@ class HMDTSummary(BaseSummary):
         What the leaves say, from left to right.
     """
 
+    model: HMDT
     sequences: int
     seen: int
     epochs: int
@@ -63,7 +61,7 @@ class HMDTSummary(BaseSummary):
     @property
     def method(self) -> str:
         """How the tree was found, in words."""
-        return SPELT[self.model["method"]]
+        return SPELT[self.model.method]
 
     @property
     def what(self) -> str:
@@ -74,10 +72,10 @@ class HMDTSummary(BaseSummary):
     def size(self) -> str:
         """The size of the table and of the tree, in words."""
         unseen = f" ({self.rows - self.seen:,} without a response)" if self.seen < self.rows else ""
-        leaves = counted(self.model["branching"] ** self.model["depth"], "leaf", "leaves")
+        leaves = counted(self.model.branching**self.model.depth, "leaf", "leaves")
         return (
             f"{counted(self.rows, 'row')} in {counted(self.sequences, 'sequence')}{unseen}, "
-            f"{counted(self.columns, 'column')}, {leaves} with {self.model['expert']} experts"
+            f"{counted(self.columns, 'column')}, {leaves} with {self.model.expert} experts"
         )
 
     @property
@@ -87,7 +85,7 @@ class HMDTSummary(BaseSummary):
 
     def drawn(self) -> list[str]:
         """How it was found, in lines."""
-        bound = "at least " if self.model["method"] == "mean_field" else ""
+        bound = "at least " if self.model.method == "mean_field" else ""
         return [self.how, f"log-likelihood {bound}{self.log_likelihood:,.2f}"]
 
     def compared(self) -> list[list[str]]:
@@ -97,12 +95,12 @@ class HMDTSummary(BaseSummary):
     def found(self) -> list[list[str]]:
         """What the posterior says, in paragraphs of lines."""
         title = "Nodes: how many rows the decision for each branch lasts, where inputs are average"
-        return [[title, text_tree(self.model["depth"], self.model["branching"], self._line)]]
+        return [[title, text_tree(self.model.depth, self.model.branching, self._line)]]
 
     def _line(self, level: int, place: int) -> str:
-        if level == self.model["depth"]:
+        if level == self.model.depth:
             return f"leaf {place + 1}: {self.experts[place]}"
-        branching = self.model["branching"]
+        branching = self.model.branching
         node = (branching**level - 1) // (branching - 1) + place
         return listed([f"{length:,.{1 if length < 10 else 0}f}" for length in lengths_of(np.array(self.stays[node]))])
 
@@ -111,17 +109,3 @@ def lengths_of(stays: np.ndarray) -> np.ndarray:
     """How many rows a decision lasts on average that is made again with such a probability."""
     with np.errstate(divide="ignore"):
         return 1 / (1 - stays)
-
-
-def summarise(posterior: HMDTPosterior) -> HMDTSummary:
-    """What `HMDTPosterior.summary` promises."""
-    return HMDTSummary.of(
-        posterior,
-        sequences=posterior.states[0]["sequences"],
-        seen=posterior.states[0]["seen"],
-        epochs=posterior.epochs,
-        converged=posterior.converged,
-        log_likelihood=posterior.log_likelihood_in_units,
-        stays=tuple(map(tuple, posterior.stays.tolist())),
-        experts=posterior.experts(),
-    )

@@ -5,4 +5,4 @@ from ..posterior.registry import Family, register
 from .model import HME
 from .posterior import HMEPosterior
 
-register(Family("hme", HME, HMEPosterior, LinearSchema))
+register(Family(HME, HMEPosterior, LinearSchema))

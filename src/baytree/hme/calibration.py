@@ -10,8 +10,8 @@ import numpy as np
 
 from ..data.matrix import LinearSchema
 from ..errors import InputError
-from .inputs import Inputs
-from .outputs import Outputs
+from .data.inputs import Inputs
+from .data.outputs import Outputs
 
 
 @dataclass(frozen=True)
@@ -68,6 +68,8 @@ class Calibration:
         if not whole or not np.isfinite(numbers).all() or not positive.all():
             raise InputError("the calibration does not fit the columns")
         classes = schema.response.classes
+        if classes is not None and (set(self.output_centre), set(self.output_scale)) != ({0.0}, {1.0}):
+            raise InputError("the calibration has another unit than classes have")
         if classes is not None and len(classes) != len(self.output_centre):
             raise InputError("the calibration does not fit the classes")
 

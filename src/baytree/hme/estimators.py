@@ -9,16 +9,15 @@ from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..errors import InputError
-from ..estimators import Classifier, Estimator
-from ..sampling.api import sample
+from ..estimators import SAID, Classifier, Estimator
 from ..validation import seed_of
-from .fitting import computes_with
+from .data.outputs import design_of_outputs, indicators_of, numbers_of, with_classes
+from .fitting.methods import computes_with
+from .interpret.pictured import Pictured
 from .model import HME, RIDGE
-from .numeric import Array, device, floating, is_foreign, local, namespace, to_kind_of
-from .outputs import design_of_outputs, indicators_of, numbers_of, with_classes
-from .pictured import Pictured
+from .numeric.arrays import Array, device, floating, is_foreign, local, namespace, to_kind_of
 from .posterior import HMEPosterior
-from .soft_tree import SoftTree
+from .tree.soft_tree import SoftTree
 
 _PARAMETERS = """
     Parameters
@@ -57,23 +56,17 @@ _PARAMETERS = """
         How many random trees to begin at; the best end counts.
     decay : float
         λ of the recursions, at most 1.
-    nu, scale : float, or "auto"
-        Of chains: the prior of the experts' noise, see `baytree.HME`.
-    chains, warmup, draws, thin : int
-        Chains; iterations of each to throw away first; draws of each to keep; iterations between draws. A mean field,
-        and intervals after EM, have so many independent draws.
-    temperatures : int
-        Temperatures of each chain; 1 is no tempering.
-    ladder : {{"adaptive", "mrbayes"}}
-        How the temperatures are chosen.
-    categorical_features : None, "from_dtype", or array-like of bool, int or str
-        Columns whose numbers are labels. Text and categorical types are categorical without saying so.
-    random_state : int, RandomState or None
-        An integer gives the same trees each time.
-    n_jobs : int or None
-        Threads of chains, as joblib counts them; None for one a chain, at most one a processor.
-    verbose : bool
-        Whether to show the progress of chains.
+    nu : float
+        Of chains: the degrees of freedom of the prior of the experts' noise.
+    scale : float, tuple of float, or "auto"
+        Of chains: its scale, see `baytree.HME`; `posterior_.model` says what was chosen.
+    {run}
+    {time_limit}
+    {temperatures}
+    {categorical_features}
+    {random_state}
+    {n_jobs}
+    {verbose}
 
     Attributes
     ----------
@@ -90,10 +83,7 @@ _PARAMETERS = """
         The bound of the log evidence that a mean field reached, of outputs in standard units.
     live_leaves_ : numpy.ndarray of bool
         Which leaves a mean field has not shut; of other methods all.
-    n_features_in_ : int
-        Number of columns.
-    feature_names_in_ : numpy.ndarray
-        Their names, when X had any.
+    {columns_}
     """
 
 
@@ -138,7 +128,7 @@ class _HME(Pictured, Estimator):
         validate_data(self, local(X), skip_check_array=True)
         self._around_mode = None
         self._learned = design if model.method == "em" else None
-        return self._keep(sample(model, design, **self._run()), computes_with(model, design))
+        return self._keep(self._sample(model, design), computes_with(model, design))
 
     def _keep(self, posterior: HMEPosterior, like: Array | None = None) -> Any:
         """Keep a posterior, and its tree on arrays like those that it was computed with."""
@@ -190,7 +180,7 @@ class _HME(Pictured, Estimator):
 
 class HMERegressor(RegressorMixin, _HME):
     __doc__ = f"""A hierarchical mixture of experts for numbers: a tree of soft decisions over simple models.
-    {_PARAMETERS.format(experts='{"linear", "constant", "poisson", "gamma"}')}
+    {_PARAMETERS.format(**SAID, experts='{"linear", "constant", "poisson", "gamma"}')}
     Examples
     --------
     >>> import baytree as bt
@@ -219,12 +209,14 @@ class HMERegressor(RegressorMixin, _HME):
         n_init: int = 1,
         decay: float = 0.999,
         nu: float = 3.0,
-        scale: float | str = "auto",
+        scale: float | tuple[float, ...] | str = "auto",
+        effort: str | float | None = None,
         chains: int = 4,
-        warmup: int = 1000,
+        warmup: int | str = "auto",
         draws: int = 1000,
-        thin: int = 1,
-        temperatures: int = 1,
+        thin: int | str = "auto",
+        time_limit: float | None = None,
+        temperatures: int | str = "auto",
         ladder: str = "adaptive",
         categorical_features: Any = None,
         random_state: Any = None,
@@ -275,7 +267,7 @@ class HMERegressor(RegressorMixin, _HME):
 
 class HMEClassifier(Classifier, _HME):
     __doc__ = f"""A hierarchical mixture of experts for classes: a tree of soft decisions over logit models.
-    {_PARAMETERS.format(experts='{"auto", "logistic", "multinomial"}')}
+    {_PARAMETERS.format(**SAID, experts='{"auto", "logistic", "multinomial"}')}
     classes_ : numpy.ndarray
         The class labels.
 
@@ -307,12 +299,14 @@ class HMEClassifier(Classifier, _HME):
         n_init: int = 1,
         decay: float = 0.999,
         nu: float = 3.0,
-        scale: float | str = "auto",
+        scale: float | tuple[float, ...] | str = "auto",
+        effort: str | float | None = None,
         chains: int = 4,
-        warmup: int = 1000,
+        warmup: int | str = "auto",
         draws: int = 1000,
-        thin: int = 1,
-        temperatures: int = 1,
+        thin: int | str = "auto",
+        time_limit: float | None = None,
+        temperatures: int | str = "auto",
         ladder: str = "adaptive",
         categorical_features: Any = None,
         random_state: Any = None,

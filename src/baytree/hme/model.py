@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,16 +17,16 @@ from ..errors import InputError
 from ..mcmc.contract import Model
 from ..mcmc.tempering import NO_TEMPERING, Tempering
 from ..text import counted
-from ..validation import is_number, require_whole, unknown_choice
-from . import gibbs
+from ..validation import is_number, require_guess, require_whole, unknown_choice
 from .calibration import Calibration
-from .inputs import Inputs
-from .layout import Layout
-from .outputs import OF_CLASSES, OF_NUMBERS, Outputs, expert_for
-from .splits import Splits
+from .data.inputs import Inputs
+from .data.outputs import OF_CLASSES, OF_NUMBERS, Outputs, expert_for
+from .fitting import gibbs
+from .tree.layout import Layout
+from .tree.splits import Splits
 
 if TYPE_CHECKING:
-    from ..diagnostics.predictions import Rows
+    from ..diagnostics.comparison import Rows
     from ..mcmc.settings import RunSettings
     from .posterior import HMEPosterior
 
@@ -33,6 +35,10 @@ METHODS = ("em", "em2", "online", "gibbs", "variational")
 BY_CHAINS = ("gibbs",)
 INITS = ("auto", "cart", "grow", "random")
 MOST_LEAVES = 4096
+# Recursions that forget more than that in a row have nothing left to learn from.
+LEAST_DECAY = 0.5
+# Under a prior: with less it says next to nothing, and its draws are too large for float64.
+LEAST_RIDGE = 1e-12
 # λ of the noise's prior where none is given, as a share of the response's variance: most of it may be explained.
 NOISE = 0.03
 # The penalty where none is given. Logit models of few rows are undecided without a strong one.
@@ -83,9 +89,10 @@ class HME(Model["HMEPosterior", _core.HMEChain]):
         How many random trees to begin at; the best end counts.
     decay : float
         λ of the recursions, at most 1.
-    nu, scale : float, or "auto"
-        Of chains: the prior σ² ~ νλ/χ²_ν of the variance of linear and constant experts; λ is 3% of the response's
-        variance unless it is given.
+    nu : float
+        Of chains: ν of the prior σ² ~ νλ/χ²_ν of the variance of linear and constant experts.
+    scale : float, tuple of float, or "auto"
+        Of chains: its λ, one for each of several responses; ``"auto"`` chooses 3% of a response's variance.
 
     References
     ----------
@@ -108,17 +115,21 @@ class HME(Model["HMEPosterior", _core.HMEChain]):
     n_init: int = 1
     decay: float = 0.999
     nu: float = 3.0
-    scale: float | str = "auto"
+    scale: float | tuple[float, ...] | str = "auto"
     calibration: Calibration | None = None
+
+    family = "hme"
 
     def __post_init__(self) -> None:
         for name, least in (("depth", 0), ("branching", 2), ("epochs", 1), ("n_iter_no_change", 1), ("n_init", 1)):
             require_whole(name, getattr(self, name), least)
             object.__setattr__(self, name, int(getattr(self, name)))
-        if self.leaves > MOST_LEAVES:
+        # The logarithm first: a power of a billion digits would take minutes.
+        counted_out = self.depth * math.log(self.branching) > 2 * math.log(MOST_LEAVES)
+        if counted_out or self.leaves > MOST_LEAVES:
             raise InputError(
-                f"depth={self.depth}, branching={self.branching}: {self.leaves:,} leaves; choose at most "
-                f"{MOST_LEAVES:,}"
+                f"depth={self.depth}, branching={self.branching}: {'countless' if counted_out else f'{self.leaves:,}'} "
+                f"leaves; choose at most {MOST_LEAVES:,}"
             )
         if self.expert not in (experts := ("auto", *OF_NUMBERS, *OF_CLASSES)):
             raise unknown_choice("expert", self.expert, experts)
@@ -131,19 +142,26 @@ class HME(Model["HMEPosterior", _core.HMEChain]):
         self._check_method()
         if self.ridge != "auto":
             self._require_number("ridge", 0 <= _number(self.ridge) < np.inf, "0 or more, or 'auto'")
-        if self.scale != "auto":
-            self._require_number("scale", 0 < _number(self.scale) < np.inf, "a positive number, or 'auto'")
+        self._check_scale()
         self._require_number("nu", 0.1 <= _number(self.nu) < np.inf, "0.1 or more")
         self._require_number("tol", 0 <= _number(self.tol) < np.inf, "0 or more")
         self._require_number(
             "validation_fraction", 0 < _number(self.validation_fraction) < 1, "a share between 0 and 1"
         )
-        self._require_number("decay", 0 < _number(self.decay) <= 1, "a number between 0 and 1")
+        self._require_number("decay", LEAST_DECAY <= _number(self.decay) <= 1, f"a number from {LEAST_DECAY:g} to 1")
 
     def _require_number(self, name: str, valid: bool, choices: str) -> None:
         if not valid:
             raise InputError(f"{name}={getattr(self, name)!r}: choose {choices}")
         object.__setattr__(self, name, float(getattr(self, name)))
+
+    def _check_scale(self) -> None:
+        if isinstance(self.scale, str) and self.scale == "auto":
+            return
+        many = self.scale if isinstance(self.scale, tuple | list) else (self.scale,)
+        if not many or not all(0 < _number(each) < np.inf for each in many):
+            raise InputError(f"scale={self.scale!r}: choose a positive number, or 'auto'")
+        object.__setattr__(self, "scale", float(many[0]) if len(many) == 1 else tuple(map(float, many)))
 
     def _check_method(self) -> None:
         """Raise InputError where the method and other choices do not go together."""
@@ -151,8 +169,8 @@ class HME(Model["HMEPosterior", _core.HMEChain]):
             return
         if self.expert in ("poisson", "gamma"):
             raise InputError(f"method={self.method!r} is not for {self.expert} experts; choose 'em'")
-        if self.early_stopping or self.ridge == 0:
-            named = "early_stopping" if self.early_stopping else "ridge=0"
+        if self.early_stopping or _number(self.ridge) < LEAST_RIDGE:
+            named = "early_stopping" if self.early_stopping else f"ridge={self.ridge!r}"
             what = "a mean field learns" if self.method == "variational" else "chains learn"
             raise InputError(f"{named}: {what} from all rows, under a prior; leave it out or choose 'em'")
 
@@ -190,9 +208,23 @@ class HME(Model["HMEPosterior", _core.HMEChain]):
             init = "cart" if at_a_tree or self.keep_columns else "random"
         found = self.calibration or Calibration.of(Inputs.of(design), Outputs.of(design, expert), design.y.ndim == 1)
         ridge = RIDGE[task] if self.ridge == "auto" else self.ridge
-        return replace(self, expert=expert, init=init, ridge=ridge, calibration=found)
+        resolved = replace(self, expert=expert, init=init, ridge=ridge, calibration=found)
+        return replace(resolved, scale=resolved._chosen_scale())
 
-    @property
+    def _chosen_scale(self) -> float | tuple[float, ...] | str:
+        """λ as it was given, or what ``"auto"`` stands for where chains have such a prior."""
+        usual = [unit**2 for unit in self.calibrated.output_scale]
+        if isinstance(self.scale, str):
+            has_prior = self.method in BY_CHAINS and self.layout.variance is not None
+            return tuple(NOISE * each for each in usual) if has_prior else self.scale
+        given = self.scale if isinstance(self.scale, tuple) else (self.scale,) * len(usual)
+        if len(given) != len(usual):
+            raise InputError(f"scale={self.scale!r}: give one number, or one for each of {len(usual)} responses")
+        for each, of_response in zip(given, usual, strict=True):
+            require_guess("scale", each, of_response)
+        return self.scale
+
+    @cached_property
     def calibrated(self) -> Calibration:
         """What was taken from the data."""
         if self.calibration is None:
@@ -217,8 +249,9 @@ class HME(Model["HMEPosterior", _core.HMEChain]):
     @property
     def noise_scale(self) -> np.ndarray:
         """λ of each output, in standard units."""
-        scale = np.array(self.calibrated.output_scale)
-        return np.full_like(scale, NOISE) if self.scale == "auto" else float(self.scale) / scale**2
+        unit = np.array(self.calibrated.output_scale)
+        # Files of before the choice was kept say "auto".
+        return np.full_like(unit, NOISE) if isinstance(self.scale, str) else np.array(self.scale) / unit**2
 
     def rows(self, design: LinearDesign) -> TrainingRows:
         """Inputs, outputs and weights of a design."""
@@ -260,10 +293,24 @@ class HME(Model["HMEPosterior", _core.HMEChain]):
 
         return fit_posterior(self, design, settings, monitored)
 
+    def predicted_bytes(self, design: LinearDesign, settings: RunSettings) -> tuple[int, int]:
+        """The leaf of every row at each temperature; of a draw its parameters."""
+        numbers = 8 * (sum(self.layout.sizes().values()) + settings.temperatures)
+        if self.method == "variational":  # its draws come from one distribution
+            return 0, numbers // settings.chains
+        return (4 * settings.temperatures * design.rows, numbers) if self.method in BY_CHAINS else (0, 0)
+
+    def iteration_work(self, design: LinearDesign, temperatures: int) -> float:
+        """The way of every row down the tree, at each temperature."""
+        return temperatures * max(1, self.depth) * (20e-6 + 0.2e-6 * design.rows)
+
     def describe(self, schema: LinearSchema) -> str:
         """What the tree is made of and what is assumed of it, in a sentence."""
         has_noise = self.method in BY_CHAINS and schema.response.classes is None
-        noise = f"; noise nu = {self.nu:g}, scale = {self.scale}" if has_noise else ""
+        noise = ""
+        if has_noise:
+            scales = self.noise_scale * np.square(self.calibrated.output_scale)
+            noise = f"; noise nu = {self.nu:g}, scale = {', '.join(f'{scale:.4g}' for scale in scales)}"
         return (
             f"Model: a soft tree of depth {self.depth} with {self.branching} branches, "
             f"{counted(self.leaves, 'leaf', 'leaves')} with {self.expert} experts; ridge {self.ridge:g}{noise}"
@@ -273,7 +320,7 @@ class HME(Model["HMEPosterior", _core.HMEChain]):
         """The model as JSON-safe values; it must be resolved."""
         plain = {name: getattr(self, name) for name in self.__dataclass_fields__}
         init = self.init.to_dict() if isinstance(self.init, Splits) else self.init
-        return {"family": "hme", **plain, "init": init, "calibration": self.calibrated.to_dict()}
+        return {"family": self.family, **plain, "init": init, "calibration": self.calibrated.to_dict()}
 
     @classmethod
     def from_dict(cls, record: Mapping[str, Any]) -> HME:

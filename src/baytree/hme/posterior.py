@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -10,31 +9,28 @@ from typing import Any
 import numpy as np
 
 from ..data.matrix import LinearDesign, LinearSchema
+from ..diagnostics.comparison import Rows
 from ..diagnostics.convergence import Diagnostics
-from ..diagnostics.predictions import Rows
 from ..errors import InputError
 from ..mcmc.settings import RunSettings
 from ..posterior.arviz import Variable, with_prior
-from ..posterior.base import RUNGS, BasePosterior, Part, taken, taken_if_there
+from ..posterior.base import RUNGS, BasePosterior
 from ..posterior.prediction import Kind
-from ..validation import require_whole
-from .em import penalty
-from .expert_words import ExpertWords, expert_words
-from .fitting import Fitted, learn_rows
-from .gate_directions import GateDirections, gate_directions
-from .inputs import Inputs
-from .layout import PARAMETERS
+from ..validation import require_place, require_whole
+from .data.inputs import Inputs
+from .data.outputs import Outputs
+from .fitting.em import penalty
+from .fitting.methods import Fitted, learn_rows
+from .fitting.online import OnlineState, first_state
+from .fitting.recording import OF_MODE, RECURSION, Went, centre_of, part_of, recorded
+from .fitting.sem import Problem, error_bars, to_mode
+from .interpret.expert_words import ExpertWords, expert_words
+from .interpret.gate_directions import GateDirections, gate_directions
 from .model import BY_CHAINS, HME, TrainingRows
-from .online import OnlineState, first_state
-from .outputs import Outputs
 from .prediction import SoftPrediction
-from .recording import OF_MODE, RECURSION, WENT, centre_of, part_of, recorded
-from .sem import Problem, error_bars, to_mode
-from .soft_tree import SoftTree
-from .summary import HMESummary, summarise
-
-ARRAYS = (*PARAMETERS, "log_likelihood", "log_prior", RUNGS, RECURSION)
-OPTIONAL = ("variance", RUNGS, RECURSION)
+from .summary import HMESummary
+from .tree.layout import PARAMETERS
+from .tree.soft_tree import SoftTree
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,17 +75,16 @@ class HMEPosterior(BasePosterior):
     settings: RunSettings
     gates: np.ndarray
     coefficients: np.ndarray
-    variance: np.ndarray | None
     log_likelihood: np.ndarray
     log_prior: np.ndarray
-    rung_log_likelihood: np.ndarray | None
     states: tuple[dict[str, Any], ...]
+    variance: np.ndarray | None = None
+    rung_log_likelihood: np.ndarray | None = None
     monitored: Rows | None = None
     recorded: Diagnostics | None = None
     recursion: np.ndarray | None = None
 
-    part_arrays = tuple(name for name in ARRAYS if name not in OPTIONAL)
-    optional_arrays = OPTIONAL
+    of_draws = (*PARAMETERS, "log_likelihood", "log_prior", RUNGS, RECURSION)
     size = "log-prior"
 
     def __repr__(self) -> str:
@@ -126,13 +121,11 @@ class HMEPosterior(BasePosterior):
         if (chain is None) != (draw is None):
             raise InputError("give both the chain and the draw, or neither for the best one")
         if chain is None or draw is None:
-            if (centre := self.states[0].get("centre")) is not None:
-                return self.model.layout.tree({name: np.array(values) for name, values in centre.items()})
+            if self._went is not None and self._went.centre is not None:
+                return self.model.layout.tree({name: np.array(values) for name, values in self._went.centre.items()})
             chain, draw = self.best
         for name, value, size in (("chain", chain, self.chains), ("draw", draw, self.draws)):
-            require_whole(name, value, 0)
-            if value >= size:
-                raise InputError(f"{name}={value}: there are {size:,}, counted from 0")
+            require_place(name, value, size)
         return self.prediction.tree(int(chain), int(draw))
 
     def responsibilities(self, X: Any, chain: int | None = None, draw: int | None = None) -> np.ndarray:
@@ -229,9 +222,10 @@ class HMEPosterior(BasePosterior):
         bars = error_bars(to_mode(self.tree(), problem), problem)
         drawn = bars.draws(int(draws), np.random.default_rng([self.settings.seed, OF_MODE]))
         part = part_of(self.model, drawn, [-penalty(tree, problem.ridge) for tree in drawn], rows)
-        state = self.states[0] | {"centre": centre_of(self.model, bars.tree)}
+        assert self._went is not None
+        went = replace(self._went, centre=centre_of(self.model, bars.tree))
         settings = replace(self.settings, draws=int(draws))
-        return self.from_parts(self.model, self.schema, settings, [[part]], [state], self.monitored)
+        return self.from_parts(self.model, self.schema, settings, [[part]], [went.to_state()], self.monitored)
 
     # ---- how it went ----------------------------------------------------------------------------------------------
 
@@ -240,10 +234,15 @@ class HMEPosterior(BasePosterior):
         """Whether the draws come from chains, which can go on."""
         return self.model.method in BY_CHAINS
 
+    @cached_property
+    def _went(self) -> Went | None:
+        """How a fit without chains went; None of chains."""
+        return None if self.has_chains else Went(**self.states[0])
+
     @property
     def objective(self) -> tuple[float, ...]:
         """What a method without chains maximised, before each epoch and at the end; of chains nothing."""
-        return () if self.has_chains else tuple(self.states[0]["objective"])
+        return () if self._went is None else tuple(self._went.objective)
 
     @property
     def bound(self) -> float | None:
@@ -253,27 +252,36 @@ class HMEPosterior(BasePosterior):
     @property
     def live_leaves(self) -> np.ndarray:
         """Which leaves there are: all, or of a mean field those that it has not shut."""
-        live = None if self.has_chains else self.states[0].get("live")
-        return np.ones(self.model.leaves, dtype=bool) if live is None else np.array(live, dtype=bool)
+        live = None if self._went is None else self._went.live
+        return np.ones(self.model.leaves, dtype=bool) if live is None else np.array(live)
 
     @property
     def held_out(self) -> tuple[float, ...]:
         """The mean log-likelihood of the rows that early stopping held out, likewise."""
-        return () if self.has_chains else tuple(self.states[0]["held_out"])
+        return () if self._went is None else tuple(self._went.held_out)
 
     @property
     def epochs(self) -> int:
         """Passes over the data of a method without chains; 0 of chains."""
-        return 0 if self.has_chains else int(self.states[0]["epochs"])
+        return 0 if self._went is None else self._went.epochs
 
     @property
     def converged(self) -> bool:
         """Whether such a method ended by itself; true of chains, which `summary` judges."""
-        return self.has_chains or bool(self.states[0]["converged"])
+        return self._went is None or self._went.converged
 
     def summary(self) -> HMESummary:
         """What was found, and whether the chains agree; ``print`` it."""
-        return summarise(self)
+        return HMESummary.of(
+            self,
+            has_chains=self.has_chains,
+            epochs=self.epochs,
+            converged=self.converged,
+            live_leaves=int(self.live_leaves.sum()),
+            log_likelihood=float(self.log_likelihood.mean()),
+            gates=self.gate_directions(),
+            experts=self.experts(),
+        )
 
     @property
     def series(self) -> dict[str, np.ndarray]:
@@ -301,60 +309,18 @@ class HMEPosterior(BasePosterior):
     def _numbers(self) -> int:
         return self.gates.size + self.coefficients.size
 
-    def part(self, chain: int, begin: int, end: int) -> Part:
-        """Draws begin … end of one chain."""
-        there = [name for name in ARRAYS if getattr(self, name) is not None]
-        part = {name: getattr(self, name)[chain, begin:end] for name in there}
-        return part | ({RUNGS: part[RUNGS].ravel()} if RUNGS in part else {})
-
-    @classmethod
-    def from_parts(
-        cls,
-        model: HME,
-        schema: LinearSchema,
-        settings: RunSettings,
-        parts: Sequence[Sequence[Part]],
-        states: Sequence[dict[str, Any]],
-        monitored: Rows | None = None,
-        recorded: Diagnostics | None = None,
-    ) -> HMEPosterior:
-        """Put together what the chains recorded, `parts[chain]` being its blocks in order; this empties them."""
-        return cls(
-            model,
-            schema,
-            settings,
-            gates=taken(parts, "gates"),
-            coefficients=taken(parts, "coefficients"),
-            variance=taken_if_there(parts, "variance"),
-            log_likelihood=taken(parts, "log_likelihood"),
-            log_prior=taken(parts, "log_prior"),
-            rung_log_likelihood=taken_if_there(parts, RUNGS, settings.temperatures),
-            states=tuple(states),
-            monitored=monitored,
-            recorded=recorded,
-            recursion=taken_if_there(parts, RECURSION),
-        )
-
-    def _check_draws(self) -> None:
+    def _check(self) -> None:
         """Raise InputError where the parameters of the draws do not belong to the model."""
         self.model.calibrated.check(self.schema)
+        if isinstance(scales := self.model.scale, tuple) and len(scales) != len(self.outputs.scale):
+            raise InputError("the scales of the noise do not fit the outputs")
         self.model.layout.check({name: getattr(self, name) for name in PARAMETERS}, (self.chains, self.draws))
         for values in (self.log_likelihood, self.log_prior):
             if values.shape != self.log_likelihood.shape or not np.isfinite(values).all():
                 raise InputError("the log-likelihoods or log priors of the draws are damaged")
-        self._check_centre()
+        if self._went is not None:
+            self._went.check(self.model.layout)
         self._check_recursion()
-
-    def _goes_on(self, number: int, state: Mapping[str, Any]) -> bool:
-        return super()._goes_on(number, state) if self.has_chains else set(WENT) <= state.keys()
-
-    def _check_centre(self) -> None:
-        """Of what a mean field or a normal approximation keeps beside its draws."""
-        centre = self.states[0].get("centre")
-        sizes = None if centre is None else {name: len(values) for name, values in centre.items()}
-        whole = sizes is None or sizes == self.model.layout.sizes()
-        if not whole or self.live_leaves.shape != (self.model.leaves,) or not self.live_leaves.any():
-            raise InputError("the tree that the draws are around is damaged")
 
     def _check_recursion(self) -> None:
         """Of what the recursions carry besides the tree."""
@@ -371,11 +337,11 @@ class HMEPosterior(BasePosterior):
         Parameters
         ----------
         rows, epochs, decay, generator
-            As for `baytree.hme.fitting.learn_rows`.
+            As for `baytree.hme.fitting.methods.learn_rows`.
         """
         found = learn_rows(self._recursion(), rows, epochs, decay, generator)
-        part, state = recorded(self.model, found, rows)
-        return self.from_parts(self.model, self.schema, self.settings, [[part]], [state])
+        part, went = recorded(self.model, found, rows)
+        return self.from_parts(self.model, self.schema, self.settings, [[part]], [went.to_state()])
 
     def _recursion(self) -> Fitted:
         """Where the recursions are."""

@@ -21,12 +21,12 @@ from ..posterior.prediction import (
     normals_by_row,
     tails,
 )
-from .experts import Classes, Gamma, Gaussian, Poisson
-from .inputs import Inputs
-from .mixture_quantiles import quantile
+from .data.inputs import Inputs
+from .data.outputs import responses_as_numbers
 from .model import HME
-from .outputs import responses_as_numbers
-from .soft_tree import Mixture, SoftTree
+from .tree.experts import Classes, Gamma, Gaussian, Poisson
+from .tree.quantiles import quantile
+from .tree.soft_tree import Mixture, SoftTree
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,23 +104,17 @@ class SoftPrediction(Prediction):
         draws, layout = self.shape[0] * self.shape[1] if keeps_draws else 1, self.model.layout
         return max(draws, layout.leaves) * (1 + layout.outputs)
 
-    def predict(self, rows: np.ndarray, kind: Kind = "mean", prob: float = 0.9) -> Any:
+    def predict(self, rows: np.ndarray, kind: Kind = "mean", prob: float = 0.9, **given: Any) -> Any:
         """What `HMEPosterior.predict` promises, for rows of the schema's matrix."""
         if "interval" in kinds_of(kind) and self.shape == (1, 1):
             raise InputError(
                 f"kind='interval': method={self.model.method!r} found one tree, which has no error bars; "
                 "choose another method or see normal_approximation, or kind='predictive_interval' for new responses"
             )
-        return self._predicted(len(rows), kind, prob, self._blocks(rows))
+        return super().predict(rows, kind, prob, **given)
 
-    def log_density(self, rows: np.ndarray, y: np.ndarray, weight: np.ndarray | None) -> np.ndarray:
-        """log P(y | x, tree) of each draw and row in the unit of the response, shape (chains, draws, rows).
-
-        The experts' densities are mixed by the gates. A row of weight w counts as w equal rows.
-        """
-        return self._log_densities(y, weight, self._blocks(rows))
-
-    def _blocks(self, rows: np.ndarray) -> Callable[[slice, Sequence[str]], SoftBlock]:
+    def blocks(self, rows: np.ndarray) -> Callable[[slice, Sequence[str]], SoftBlock]:
+        """What tells what the draws say of some of the rows."""
         inputs = self.inputs.of_matrix(rows)
 
         def block(some: slice, kinds: Sequence[str]) -> SoftBlock:
@@ -195,7 +189,10 @@ class SoftBlock(Block):
         return new if self._prediction.of_classes else self._of_outputs(self._prediction.model.outputs.original(new))
 
     def log_density(self, y: np.ndarray, weight: np.ndarray | float) -> np.ndarray:
-        """log P(y | x, tree) of each draw and row, in the unit of the response."""
+        """log P(y | x, tree) of each draw and row, in the unit of the response; a row of weight w counts as w.
+
+        The experts' densities are mixed by the gates.
+        """
         outputs = self._prediction.model.outputs
         standard = outputs.standard(responses_as_numbers(y, self._prediction.classes))
         found = [tree.log_likelihood(self._inputs, standard) for tree in self._prediction.trees()]
@@ -213,10 +210,10 @@ class SoftBlock(Block):
         between = np.maximum(said["squares"] / self._total - (said["total"] / self._total) ** 2, 0)
         return self._of_outputs(np.sqrt(said["within"] / self._total + between) * self._prediction.model.outputs.scale)
 
-    def of(self, kind: str, prob: float) -> np.ndarray:
-        """A kind of prediction; the interval of a new y of one tree is exact."""
+    def interval(self, kind: str, prob: float) -> np.ndarray:
+        """The ends of an interval; that of a new y of one tree is exact."""
         if kind != "predictive_interval" or self._total > 1:
-            return super().of(kind, prob)
+            return super().interval(kind, prob)
         outputs = self._prediction.model.outputs
         ends = [self._of_outputs(outputs.original(quantile(self._only, level))) for level in tails(prob)]
         return np.stack(ends, axis=-1)

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from ..posterior.summary import BaseSummary
 from ..text import counted
-from .expert_words import ExpertWords
-from .gate_directions import GateDirections
-
-if TYPE_CHECKING:
-    from .posterior import HMEPosterior
+from .interpret.expert_words import ExpertWords
+from .interpret.gate_directions import GateDirections
+from .model import HME
 
 SPELT = {
     "em": "EM",
@@ -44,6 +41,7 @@ class HMESummary(BaseSummary):
         Likewise.
     """
 
+    model: HME
     has_chains: bool
     epochs: int
     converged: bool
@@ -62,7 +60,7 @@ class HMESummary(BaseSummary):
         if not self.converged:
             return f"{self.method} has not converged after {counted(self.epochs, 'epoch')}: raise epochs."
         ended = f"{self.method} ended by itself after {counted(self.epochs, 'epoch')}"
-        if self.model["method"] == "variational":
+        if self.model.method == "variational":
             return f"{ended}; {counted(self.live_leaves, 'leaf is live', 'leaves are live')}."
         return f"{ended}; one tree has no error bars."
 
@@ -74,7 +72,7 @@ class HMESummary(BaseSummary):
     @property
     def method(self) -> str:
         """How the tree was found, in words."""
-        return SPELT[self.model["method"]]
+        return SPELT[self.model.method]
 
     @property
     def what(self) -> str:
@@ -84,8 +82,8 @@ class HMESummary(BaseSummary):
     @property
     def size(self) -> str:
         """The size of the table and of the tree, in words."""
-        leaves = counted(self.model["branching"] ** self.model["depth"], "leaf", "leaves")
-        return f"{super().size}, {leaves} with {self.model['expert']} experts"
+        leaves = counted(self.model.leaves, "leaf", "leaves")
+        return f"{super().size}, {leaves} with {self.model.expert} experts"
 
     @property
     def how(self) -> str:
@@ -103,17 +101,3 @@ class HMESummary(BaseSummary):
     def found(self) -> list[list[str]]:
         """What the posterior says, in paragraphs of lines."""
         return [[str(self.gates)]]
-
-
-def summarise(posterior: HMEPosterior) -> HMESummary:
-    """What `HMEPosterior.summary` promises."""
-    return HMESummary.of(
-        posterior,
-        has_chains=posterior.has_chains,
-        epochs=posterior.epochs,
-        converged=posterior.converged,
-        live_leaves=int(posterior.live_leaves.sum()),
-        log_likelihood=float(posterior.log_likelihood.mean()),
-        gates=posterior.gate_directions(),
-        experts=posterior.experts(),
-    )

@@ -1,4 +1,4 @@
-"""Structure discovery: what a sum of trees says about the columns, and how it depends on them."""
+"""Structure discovery: what a sum of trees says about the columns, and how it depends on them; one tree for all."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from .dependence import Curves, Dependence, Surface, ice, partial_dependence, tw
 from .importance import Interactions, VariableUse, interactions, variable_use
 from .null import Null
 from .shap import Shap, shap
+from .summary_tree import SummaryTree
 
 __all__ = [
     "Curves",
@@ -13,6 +14,7 @@ __all__ = [
     "Interactions",
     "Null",
     "Shap",
+    "SummaryTree",
     "Surface",
     "VariableUse",
     "ice",

@@ -347,7 +347,7 @@ def _grid(schema: Schema, bins: np.ndarray, name: str, asked: int | Iterable[Any
     values = tuple(asked)
     if not values:
         raise InputError(f"column {name!r}: an empty grid; give one value at least")
-    return place, Grid(name, values, _codes_of(column, values), observed)
+    return place, Grid(name, values, _bins_of(column, values), observed)
 
 
 def _observed_values(column: Column, present: np.ndarray, points: int) -> tuple[tuple[Any, ...], np.ndarray]:
@@ -366,7 +366,7 @@ def _observed_values(column: Column, present: np.ndarray, points: int) -> tuple[
     return tuple(column.lowest[code] for code in distinct), distinct.astype(np.uint32)
 
 
-def _codes_of(column: Column, values: tuple[Any, ...]) -> np.ndarray:
+def _bins_of(column: Column, values: tuple[Any, ...]) -> np.ndarray:
     """The bins of values that were given; of labels only those that training saw."""
     if column.kind == "categorical":
         for value in values:

@@ -12,7 +12,7 @@ from ..data.design import Schema
 from ..errors import InputError
 from ..plots import columns as plots
 from ..text import counted
-from ..trees.ensemble import Ensemble
+from ..trees.forest import Ensemble
 from ..validation import require_prob, unknown_choice
 from .null import LEVEL, Null, thresholds
 from .shares import columns_in, pairs_in, share_summary

@@ -9,17 +9,17 @@ from typing import Any
 import numpy as np
 
 from ..data.design import Design
-from ..diagnostics.predictions import DRAWS
+from ..diagnostics.comparison import DRAWS
 from ..errors import InputError
-from ..posterior.base import BasePosterior
 from ..posterior.prediction import Prediction
-from ..trees.ensemble import Ensemble
+from ..trees.forest import Ensemble
 from ..validation import require_whole, unknown_choice
-from . import dependence, shap
+from . import dependence
 from . import importance as use
 from .dependence import Curves, Dependence, PredictDraws, Surface
 from .importance import Interactions, VariableUse
-from .shap import Shap
+from .shap import Shap, shap
+from .summary_tree import Summarisable
 
 
 class Explainable(Prediction):
@@ -47,7 +47,7 @@ class Explainable(Prediction):
         """The rows in blocks whose Shapley values fill bounded memory."""
 
 
-class Interpretable(BasePosterior):
+class Interpretable(Summarisable):
     """Draws of sums of trees, which can be asked about their columns.
 
     Attributes
@@ -124,7 +124,7 @@ class Interpretable(BasePosterior):
         return dependence.partial_dependence(
             predict,
             self.schema,
-            self._codes(X),
+            self._bins(X),
             column,
             grid=grid,
             rows=rows,
@@ -161,7 +161,7 @@ class Interpretable(BasePosterior):
         return dependence.two_way_dependence(
             predict,
             self.schema,
-            self._codes(X),
+            self._bins(X),
             (first, second),
             grid=grid,
             rows=rows,
@@ -197,7 +197,7 @@ class Interpretable(BasePosterior):
         return dependence.ice(
             predict,
             self.schema,
-            self._codes(X),
+            self._bins(X),
             column,
             grid=grid,
             rows=rows,
@@ -237,7 +237,7 @@ class Interpretable(BasePosterior):
         .. [1] Lundberg et al. (2020), From local explanations to global understanding with explainable AI for trees,
            Nature Machine Intelligence 2, 56–67.
         """
-        prediction, bins, place = self._some(draws), self._codes(X), self._class(of)
+        prediction, bins, place = self._some(draws), self._bins(X), self._class(of)
         chosen = dependence.chosen_rows(len(bins), rows, seed)
         return shap(
             lambda block: prediction.explain(block, place),
@@ -255,7 +255,7 @@ class Interpretable(BasePosterior):
             require_whole("draws", draws, 1)
         return self.prediction.some(draws)
 
-    def _codes(self, X: Any) -> np.ndarray:
+    def _bins(self, X: Any) -> np.ndarray:
         return self.bins_of(X) if isinstance(X, Design) else self.schema.encode(X)
 
     def _response(self, of: Any, draws: int | None) -> tuple[PredictDraws, str]:

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..posterior.prediction import tails
-from ..trees.ensemble import Ensemble
-from ..trees.forest import Forest, ranges
+from ..trees.forest import Ensemble, Forest, ranges
 
 # So many trees are looked at together: about 30 MB.
 TREES_PER_BLOCK = 250_000

@@ -35,7 +35,7 @@ class Forbid(Constraint):
     never asks about dose below a split on sex
     """
 
-    features: tuple[Feature, ...]
+    features: Sequence[Feature]
     below: int | str | None = None
 
     kind = "forbid"
@@ -134,7 +134,7 @@ class Only(Constraint):
     """
 
     depth: int
-    features: tuple[Feature, ...]
+    features: Sequence[Feature]
 
     kind = "only"
     entries = ("only",)

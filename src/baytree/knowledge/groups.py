@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -35,7 +35,7 @@ class Interact(Constraint):
     interactions: only among age and sex; of dose with none; among all other columns
     """
 
-    groups: tuple[tuple[Feature, ...], ...]
+    groups: Sequence[Sequence[Feature]]
 
     kind = "interact"
     entries = ("interact",)

@@ -43,7 +43,7 @@ class Knowledge:
     True
     """
 
-    constraints: tuple[Constraint, ...] = ()
+    constraints: Sequence[Constraint] = ()
 
     def __post_init__(self) -> None:
         given: Any = self.constraints
@@ -163,3 +163,6 @@ class Knowledge:
 
     def _count(self, kind: type[Constraint]) -> int:
         return sum(isinstance(constraint, kind) for constraint in self.constraints)
+
+
+NO_KNOWLEDGE = Knowledge()

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 
 from ..errors import InputError
 
@@ -35,12 +33,6 @@ class Option:
     takes: type[str | int | bool] = str
     together: bool = False
     ensembles: bool = False
-
-    def values(self, given: Any) -> Iterable[Any]:
-        """What each constraint is read from, of what was given; None or nothing where the option was left out."""
-        if given is None or given == []:
-            return ()
-        return given if self.takes is str and not self.together else (given,)
 
 
 def assigned(text: str, example: str) -> tuple[str, str]:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 import tomllib
-from pathlib import Path
 
-from ..errors import FileError, InputError
+from ..data.files import read_text
+from ..errors import InputError
 from ..validation import unknown_choice
 from .base import Constraint
 from .entries import telling
@@ -54,12 +54,12 @@ def read_knowledge(path: str | os.PathLike[str]) -> Knowledge:
         To be joined to a prior by ``&``.
     """
     try:
-        record = tomllib.loads(Path(path).read_text(encoding="utf-8"))
-    except OSError as error:
-        raise FileError(f"{path}: cannot be read ({error.strerror})") from error
-    except UnicodeDecodeError as error:
-        raise FileError(f"{path}: is not UTF-8 text (byte {error.start}); save it as UTF-8") from error
-    except tomllib.TOMLDecodeError as error:
+        record = tomllib.loads(read_text(path))
+    except RecursionError as error:
+        raise InputError(f"{path}: lists or tables lie too deep in each other; two levels are enough") from error
+    except ValueError as error:  # of a number that is too long, too
+        if isinstance(error, InputError):
+            raise
         raise InputError(f"{path}: is not TOML: {error}; correct it there") from error
     kinds = {entry: kind for kind in Constraint.kinds.values() for entry in kind.entries}
     constraints: list[Constraint] = []

@@ -8,11 +8,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..errors import InputError
-from ..validation import is_number, number_or_word
+from ..validation import is_number, number_or_word, require_positive
 from .base import ByColumn, Constraint, Feature, atom, called
 from .intervals import number_text
 from .options import Option, assigned
 from .resolved import Resolved
+
+# Weights are added up and divided.
+HEAVIEST = 1e100
 
 
 @dataclass(frozen=True, init=False, repr=False)
@@ -50,6 +53,7 @@ class Weights(ByColumn):
             raise InputError(
                 f"Weights: {called(feature)}={value!r}: choose a positive number; to leave a column out, use Forbid"
             )
+        require_positive(f"Weights: {called(feature)}", value, HEAVIEST)
         return float(value)
 
     def describe(self) -> str:

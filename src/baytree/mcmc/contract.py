@@ -12,7 +12,6 @@ from typing import Any, ClassVar, Generic, NoReturn, Protocol, Self, TypeVar
 
 import numpy as np
 
-from ..data.design import AnyDesign
 from ..errors import InputError
 from .tempering import NO_TEMPERING, Tempering
 
@@ -49,6 +48,10 @@ PosteriorType = TypeVar("PosteriorType", covariant=True)
 ChainType = TypeVar("ChainType")
 
 
+# What to try of each hyperparameter of a model or of its prior.
+Grid = Mapping[str, Sequence[Any]]
+
+
 def refuse_init() -> NoReturn:
     """Say that a chain cannot be put at a tree."""
     raise InputError("only a chain over single trees can begin at a tree; leave init out")
@@ -57,6 +60,8 @@ def refuse_init() -> NoReturn:
 class Model(ABC, Generic[PosteriorType, ChainType]):
     """What is sampled, as a small frozen description: the first type is its posterior's, the second its chains'."""
 
+    # What model files and the command line call its family.
+    family: ClassVar[str]
     # Whether its chains can run at several temperatures.
     tempers: ClassVar[bool] = True
 
@@ -77,9 +82,23 @@ class Model(ABC, Generic[PosteriorType, ChainType]):
     def describe(self, schema: Any) -> str:
         """What is assumed of tables with a schema, in sentences of a line each; the model must be resolved."""
 
-    def shares(self) -> dict[str, float]:
+    @property
+    def shares(self) -> Mapping[str, float]:
         """How often each proposal is made, by its name; none where nothing that is proposed can be refused."""
         return {}
+
+    @property
+    def grids(self) -> Sequence[Grid]:
+        """What `tune` tries where nothing is said; of what cannot be tuned nothing."""
+        return ()
+
+    def predicted_bytes(self, design: Any, settings: Any) -> tuple[int, int]:
+        """What a chain takes besides the data, and each draw that it keeps, in bytes: rather too few than too many."""
+        return 0, 0
+
+    def iteration_work(self, design: Any, temperatures: int) -> float:
+        """What an iteration of a chain takes, in seconds of a processor, about; by sizes alone, never by a clock."""
+        return 1e-6 * temperatures
 
     # ---- chains ---------------------------------------------------------------------------------------------------
 
@@ -107,8 +126,12 @@ class Model(ABC, Generic[PosteriorType, ChainType]):
         """Put a chain at a state that a person gave."""
         refuse_init()
 
-    def without_chains(self, design: Any, settings: Any, monitored: Any, threads: int) -> PosteriorType | None:
-        """The posterior of a resolved model whose method needs no chains; None where it does.
+    def drawn_by_chains(self) -> Self:
+        """The model where chains draw from it, although its method leaves that open."""
+        return self
+
+    def without_chains(self, design: Any, settings: Any, monitored: Any, threads: int) -> PosteriorType | str | None:
+        """The posterior of a resolved model whose method needs no chains; None where it does, or a text that says why.
 
         Parameters
         ----------
@@ -136,17 +159,3 @@ class Model(ABC, Generic[PosteriorType, ChainType]):
 
 
 AnyModel = Model[Any, Any]
-
-
-def require_model(model: Any) -> None:
-    """Raise InputError for anything but a model."""
-    if not isinstance(model, Model):
-        raise InputError(f"model={model!r} is not a model; give a CART, a BART, a Subset, an HME or an HMDT")
-
-
-def require_same_data(design: AnyDesign, fingerprint: str) -> None:
-    """Raise InputError unless a design is the one that draws came from."""
-    if fingerprint != design.fingerprint():
-        raise InputError(
-            f"these are not the data that the draws came from; give the same table, with the same {design.shaped_by}"
-        )

@@ -1,4 +1,4 @@
-"""Mixtures of moves (MCMC proposals, transition kernels) by name: what a chain is asked to do, and how often."""
+"""Mixtures of proposals (moves, transition kernels of MCMC) by name: what a chain is asked to do, and how often."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MixtureSpec = str | Mapping[str, float]
 
 @dataclass(frozen=True)
 class Component:
-    """One move (proposal, transition kernel) of a mixture.
+    """One proposal (move, transition kernel) of a mixture.
 
     Attributes
     ----------
@@ -64,12 +64,12 @@ def parse_mixture(
     return tuple(_component(what, synonyms.get(text, text), weight, names) for text, weight in weights.items())
 
 
-def parse_moves(spec: MixtureSpec, auto: Mapping[str, float], names: Collection[str], example: str) -> dict[str, float]:
-    """Moves with the number of turns of each; a mapping stands for ``"auto"``."""
-    weights = parse_weights("moves", auto if spec == "auto" else spec, example)
+def parse_turns(spec: MixtureSpec, auto: Mapping[str, float], names: Collection[str], example: str) -> dict[str, float]:
+    """Proposals with the number of turns of each; a mapping stands for ``"auto"``."""
+    weights = parse_weights("proposal", auto if spec == "auto" else spec, example)
     for name in weights:
         if name not in names:
-            raise unknown_choice("move", name, ("auto", *names))
+            raise unknown_choice("proposal", name, ("auto", *names))
     return weights
 
 

@@ -18,18 +18,19 @@ class Progress:
     ----------
     warmup, draws : int
         How many there will be.
-    enabled : bool
-        Whether to show anything.
+    temperatures : int
+        At how many each chain is run.
     """
 
-    def __init__(self, warmup: int, draws: int, *, enabled: bool) -> None:
-        self._warmup, self._draws, self._enabled = warmup, draws, enabled
+    def __init__(self, warmup: int, draws: int, temperatures: int = 1) -> None:
+        self._warmup, self._draws = warmup, draws
+        self._at = f", {temperatures} temperatures" if temperatures > 1 else ""
         self._bar: Any = None
         self._said = 0.0
 
     def __enter__(self) -> Progress:
         self._said = time.monotonic()
-        if self._enabled and sys.stderr.isatty():
+        if sys.stderr.isatty():
             from rich.console import Console
             from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
             from rich.progress import Progress as Bar
@@ -58,10 +59,8 @@ class Progress:
         acceptance : float
             The share of iterations that changed the tree.
         """
-        if not self._enabled:
-            return
         mean = sum(log_likelihoods) / len(log_likelihoods)
-        state = f"log-likelihood {mean:.1f}, acceptance {acceptance:.0%}"
+        state = f"log-likelihood {mean:.1f}, acceptance {acceptance:.0%}{self._at}"
         if self._bar:
             phase = "draws" if drawn else "warm-up"
             self._bar.update(self._tasks["warm-up"], completed=warmed, state="")
@@ -75,8 +74,6 @@ class Progress:
 
     def say(self, line: str) -> None:
         """Print a line, above the bar if there is one."""
-        if not self._enabled:
-            return
         if self._bar:
             self._bar.console.print(line)
             return

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -10,12 +11,15 @@ import numpy as np
 
 from .. import _core
 from ..errors import InputError
+from ..text import counted
 from ..validation import is_whole, unknown_choice
 
 LADDERS = ("adaptive", "mrbayes")
 MOST_TEMPERATURES = 4096
 # MrBayes' default heating: rung i has the power 1 / (1 + HEAT * i).
 HEAT = 0.2
+# So many swaps say something where none of them is accepted.
+TELLING = 20
 # What the core keeps of a tempered chain besides its rungs.
 POSITION = (
     "iterations",
@@ -109,6 +113,8 @@ class Swaps:
     rates : numpy.ndarray
         The share of swaps that were accepted between rungs i and j, shape (chains, rungs, rungs); symmetric, NaN where
         none was tried.
+    tried : numpy.ndarray
+        How many swaps that is a share of, likewise.
     round_trips : numpy.ndarray
         How often a tree went from the cold rung to the hottest and back, of each chain. On an ``"adaptive"`` ladder it
         has then been forgotten: what came back grew from a new draw of the prior.
@@ -116,6 +122,7 @@ class Swaps:
 
     ladders: np.ndarray
     rates: np.ndarray
+    tried: np.ndarray
     round_trips: np.ndarray
 
     @property
@@ -131,6 +138,23 @@ class Swaps:
         """
         return float((1 - self.neighbours).sum(axis=1).mean())
 
+    @property
+    def stuck(self) -> np.ndarray:
+        """Whether the cold rung of a chain never took part in a swap, though many were tried, shape (chains,)."""
+        tried = self.tried[:, 0].sum(axis=1)
+        return (tried >= TELLING) & (np.nansum(self.rates[:, 0], axis=1) == 0)
+
+    def warnings(self) -> list[str]:
+        """What went wrong, in sentences, each with its remedy."""
+        if not self.stuck.any():
+            return []
+        rungs, chains = self.ladders.shape[1], counted(len(self.stuck), "chain")
+        wanted = math.ceil(2 * self.barrier) + 2 if math.isfinite(self.barrier) else 2 * rungs
+        return [
+            f"No swap with the cold rung was accepted in {self.stuck.sum()} of {chains}, as if these had not been "
+            f"tempered: raise temperatures from {rungs} to about {max(wanted, rungs + 1)}."
+        ]
+
     @classmethod
     def of(cls, positions: Sequence[Mapping[str, Any]]) -> Swaps:
         """What the chains counted, from their positions as `position_to_dict` gives them."""
@@ -142,7 +166,7 @@ class Swaps:
         )
         tried, accepted = tried + tried.swapaxes(1, 2), accepted + accepted.swapaxes(1, 2)
         rates = np.divide(accepted, tried, out=np.full(shape, np.nan), where=tried > 0)
-        return cls(ladders, rates, np.array([position["round_trips"] for position in positions]))
+        return cls(ladders, rates, tried.astype(int), np.array([position["round_trips"] for position in positions]))
 
 
 def position_to_dict(position: _core.TemperingPosition) -> dict[str, Any]:

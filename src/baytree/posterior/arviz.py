@@ -100,7 +100,7 @@ def _attributes(posterior: BasePosterior) -> dict[str, Any]:
     return {
         "inference_library": "baytree",
         "inference_library_version": version("baytree"),
-        "sampler": json.dumps(posterior.model.shares()),
+        "sampler": json.dumps(posterior.model.shares),
         "model": json.dumps(posterior.model.to_dict()),
         "response": posterior.schema.response.name,
         "tuning_steps": posterior.settings.warmup,

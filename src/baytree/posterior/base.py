@@ -8,20 +8,20 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from functools import cached_property
 from itertools import pairwise
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
 from ..data.design import AnyDesign
+from ..diagnostics.comparison import DRAWS, Rows, diagnose_series, distinct_rows
 from ..diagnostics.convergence import Diagnostics
 from ..diagnostics.evidence import LogEvidence
-from ..diagnostics.predictions import DRAWS, Rows, diagnose_series, distinct_rows
 from ..errors import InputError
 from ..mcmc.contract import AnyModel
 from ..mcmc.settings import RunSettings
 from ..mcmc.tempering import Swaps, is_position
-from ..storage import ModelReader, ModelWriter
+from ..storage import ModelWriter
+from ..validation import require_whole
 from .arviz import Variable, to_datatree
 from .prediction import Kind, Prediction
 from .summary import BaseSummary
@@ -61,18 +61,19 @@ class BasePosterior(ABC):
         What a comparison found while the training rows were at hand.
     """
 
-    model: Any  # a Model; each posterior says of which family
+    model: AnyModel
     schema: Any
     settings: RunSettings
     log_likelihood: np.ndarray
-    rung_log_likelihood: np.ndarray | None
+    rung_log_likelihood: np.ndarray | None = None
     states: tuple[dict[str, Any], ...]
     monitored: Rows | None
     recorded: Diagnostics | None
 
-    # The arrays that a model file has of each chain, and those that only some files have.
-    part_arrays: ClassVar[tuple[str, ...]]
-    optional_arrays: ClassVar[tuple[str, ...]] = ()
+    # What chains record of each draw: arrays in parts and files, and fields by the same names, None where they do not.
+    of_draws: ClassVar[tuple[str, ...]]
+    # Of the arrays in parts and files, the types of those that are not of doubles.
+    array_types: ClassVar[Mapping[str, Any]] = {}
     # Which of the series says how large a draw is.
     size: ClassVar[str] = "leaves"
 
@@ -144,7 +145,7 @@ class BasePosterior(ABC):
 
         Of tempered chains that is the cold rung's.
         """
-        shares = self.model.shares()
+        shares = self.model.shares
         if not shares or not self.has_chains:
             return {}
         cold = [self._rungs_of(state)[0] for state in self.states]
@@ -204,6 +205,8 @@ class BasePosterior(ABC):
         """
         if rows is None and draws == DRAWS:
             return self._diagnostics
+        if draws is not None:
+            require_whole("draws", draws, 1)
         return self._diagnose(self.monitored if rows is None else self._rows(rows), draws)
 
     @cached_property
@@ -213,10 +216,14 @@ class BasePosterior(ABC):
             return found
         return self._diagnose(self.monitored, DRAWS)
 
+    def series_diagnostics(self) -> Diagnostics:
+        """What tells whether the chains agree on all but predictions: quickly found."""
+        return diagnose_series(self.series, None, None, DRAWS, self.size)
+
     def _diagnose(self, rows: Rows | None, draws: int | None) -> Diagnostics:
         """Compare the chains at some rows, on some draws of each."""
         predicting = None if rows is None else self.prediction.some(draws)
-        return diagnose_series(self, self.series, predicting, rows, draws, self.size)
+        return diagnose_series(self.series, predicting, rows, draws, self.size)
 
     def _rows(self, rows: Any) -> Rows:
         bins = self.bins_of(rows) if isinstance(rows, AnyDesign) else self.schema.encode(rows)
@@ -290,15 +297,28 @@ class BasePosterior(ABC):
 
     # ---- files ----------------------------------------------------------------------------------------------------
 
-    @abstractmethod
     def part(self, chain: int, begin: int, end: int) -> Part:
-        """Draws begin … end of one chain, with the trees that are new in them."""
+        """Draws begin … end of one chain, with what is new in them."""
+        there = {name: found for name in self.of_draws if (found := getattr(self, name)) is not None}
+        drawn = {name: found[chain, begin:end] for name, found in there.items()}
+        flat = {RUNGS: drawn[RUNGS].ravel()} if RUNGS in drawn else {}
+        return self._part(chain, begin, end) | drawn | flat
+
+    def _part(self, chain: int, begin: int, end: int) -> Part:
+        """What is in a part besides the arrays of draws."""
+        return {}
 
     @classmethod
-    @abstractmethod
+    def require_types(cls, parts: Sequence[Sequence[Part]]) -> None:
+        """Raise InputError for arrays that are not of the types that chains record."""
+        for name, array in (item for chain in parts for part in chain for item in part.items()):
+            if array.dtype != cls.array_types.get(name, np.float64):
+                raise InputError(f"array {name!r} is of type {array.dtype}")
+
+    @classmethod
     def from_parts(
         cls,
-        model: Any,
+        model: AnyModel,
         schema: Any,
         settings: RunSettings,
         parts: Sequence[Sequence[Part]],
@@ -307,52 +327,49 @@ class BasePosterior(ABC):
         recorded: Diagnostics | None = None,
     ) -> Self:
         """Put together what the chains recorded, `parts[chain]` being its blocks in order; this empties them."""
+        own = cls._fields_of(parts, model, schema)
+        drawn = {name: taken(parts, name) for name in cls.of_draws if name in parts[0][0]}
+        if RUNGS in drawn:
+            drawn[RUNGS] = drawn[RUNGS].reshape(*drawn["log_likelihood"].shape, -1)
+        common = {"model": model, "schema": schema, "settings": settings, "states": tuple(states)}
+        return cls(**common, **drawn, **own, **{"monitored": monitored, "recorded": recorded})
 
     @classmethod
-    def read_parts(cls, reader: ModelReader, chain: int) -> list[Part]:
-        """The blocks of draws of one chain in a model file."""
-        arrays = {name: reader.blocks(chain, name) for name in (*cls.part_arrays, *cls.optional_arrays)}
-        there = {name: blocks for name, blocks in arrays.items() if blocks or name in cls.part_arrays}
-        return [dict(zip(there, block, strict=True)) for block in zip(*there.values(), strict=True)]
+    def _fields_of(cls, parts: Sequence[Sequence[Part]], model: Any, schema: Any) -> dict[str, Any]:
+        """The fields that are no arrays of draws, taken out of what the chains recorded."""
+        return {}
 
     def check(self) -> Self:
         """Raise InputError where the parts do not belong together; gives the posterior itself."""
-        whole = self.log_likelihood.ndim == 2 and self.log_likelihood.size > 0
-        if not whole or not self.settings.chains == self.chains == len(self.states):
+        shape, settings = self.log_likelihood.shape, self.settings
+        if len(shape) != 2 or 0 in shape or not settings.chains == shape[0] == len(self.states):
             raise InputError("draws or states are missing")
-        tempering = self.settings.tempering
-        if tempering.temperatures > 1 and not self.model.tempers:
+        if settings.temperatures > 1 and not self.model.tempers:
             raise InputError("chains of this model are not tempered")
-        for number, state in enumerate(self.states):
-            try:
-                whole = self._goes_on(number, state)
-            except (KeyError, TypeError, AttributeError, IndexError) as error:
-                raise InputError(f"the state of chain {number} cannot be read ({error!r})") from error
-            if not whole:
-                raise InputError(f"the state of chain {number} does not fit its draws")
-        self._check_draws()
-        if self.tempered:
-            rungs = self.rung_log_likelihood
-            if rungs is None or rungs.shape != (self.chains, self.draws, self.settings.temperatures):
-                raise InputError("the log-likelihoods of the rungs are missing")
+        rungs = self.rung_log_likelihood
+        if self.tempered and (rungs is None or rungs.shape != (*shape, settings.temperatures)):
+            raise InputError("the log-likelihoods of the rungs are missing")
+        try:
+            if self.has_chains and not all(map(self._goes_on, self.states)):
+                raise InputError("the states of the chains do not fit their draws")
+            self._check()
+        except (KeyError, TypeError, AttributeError, IndexError) as error:
+            raise InputError(f"the states of the chains cannot be read ({error!r})") from error
         return self
 
-    @abstractmethod
-    def _check_draws(self) -> None:
-        """Raise InputError where what the chains recorded does not belong together."""
-
-    def _goes_on(self, number: int, state: Mapping[str, Any]) -> bool:
-        """Whether a chain could go on from its state, or there is none to do so.
-
-        A KeyError, TypeError, AttributeError or IndexError where the state cannot be read.
-        """
-        if not self.has_chains:
-            return True
-        rungs, shares = self._rungs_of(state), self.model.shares()
+    def _goes_on(self, state: Mapping[str, Any]) -> bool:
+        """Whether a chain could go on from a state, as far as all families have one."""
+        rungs, shares = self._rungs_of(state), self.model.shares
         counts = [rung[name] for rung in rungs for name in ("turns", "accepted")] if shares else []
         whole = len(rungs) == self.settings.temperatures and {len(count) for count in counts} <= {len(shares)}
-        whole = whole and {"warmed", "toward"} <= state.keys() and state["drawn"] == self.draws
+        whole = whole and all(type(number) is int and 0 <= number < 2**63 for count in counts for number in count)
+        whole = whole and (state["warmed"], state["drawn"]) == (self.settings.warmup, self.log_likelihood.shape[1])
+        whole = whole and type(state["toward"]) is int and 0 <= state["toward"] < self.settings.thin
         return whole and (not self.model.tempers or is_position(state["position"], len(rungs)))
+
+    @abstractmethod
+    def _check(self) -> None:
+        """Raise InputError where what a family has besides does not belong together, or to the states."""
 
     @property
     @abstractmethod
@@ -362,7 +379,7 @@ class BasePosterior(ABC):
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write a model file; an existing one is replaced only when the new one is complete."""
         header = model_header(self.model, self.schema, self.settings) | {"diagnostics": self.diagnostics().to_dict()}
-        writer = ModelWriter.create(path, header, Path(f"{os.fspath(path)}.saving"))
+        writer = ModelWriter.create(path, header)
         try:
             for draws in self._blocks():
                 writer.append(draws, self.states)
@@ -381,15 +398,9 @@ class BasePosterior(ABC):
 
 def model_header(model: AnyModel, schema: Any, settings: RunSettings) -> dict[str, Any]:
     """What a model file says besides the draws."""
-    return {"model": model.to_dict(), "schema": schema.to_dict(), "plan": asdict(settings)}
+    return {"model": model.to_dict(), "schema": schema.to_dict(), "settings": asdict(settings)}
 
 
-def taken(parts: Sequence[Sequence[Part]], name: str, *shape: int) -> np.ndarray:
+def taken(parts: Sequence[Sequence[Part]], name: str) -> np.ndarray:
     """An array of all draws, taken out of what the chains recorded, shape (chains, draws, …)."""
-    arrays = [np.concatenate([part.pop(name) for part in chain]) for chain in parts]
-    return np.stack([array.reshape(-1, *shape) for array in arrays] if shape else arrays)
-
-
-def taken_if_there(parts: Sequence[Sequence[Part]], name: str, *shape: int) -> np.ndarray | None:
-    """The same of an array that not all chains record; None where they did not."""
-    return taken(parts, name, *shape) if name in parts[0][0] else None
+    return np.stack([np.concatenate([part.pop(name) for part in chain]) for chain in parts])

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from ..diagnostics.predictions import spaced
-from ..validation import require_prob, unknown_choice
+from ..diagnostics.comparison import spaced
+from ..errors import InputError
+from ..validation import require_prob, texts, unknown_choice
 
 KINDS = ("mean", "interval", "draws", "predictive")
 NUMBER_KINDS = (*KINDS, "predictive_interval")
 # What the ends of intervals are quantiles of.
 INTERVALS = {"interval": "draws", "predictive_interval": "predictive"}
+# What keeps every draw: its rows come after the chains and draws.
+BY_DRAWS = ("draws", "predictive")
 # Rows, draws and trees are taken in blocks that fill about this many numbers.
 BLOCK_NUMBERS = 4_000_000
 # Separates the generator of predictions from the chains'.
@@ -27,7 +30,7 @@ Kind = str | Sequence[str]
 
 def kinds_of(kind: Kind) -> list[str]:
     """The kinds that were asked for, each once."""
-    return [kind] if isinstance(kind, str) else list(dict.fromkeys(kind))
+    return [kind] if isinstance(kind, str) else list(dict.fromkeys(texts("kind", kind)))
 
 
 def tails(prob: float) -> tuple[float, float]:
@@ -93,12 +96,9 @@ class Block(ABC):
         mean: np.ndarray = self.draws.mean(axis=0)
         return mean
 
-    def of(self, kind: str, prob: float) -> np.ndarray:
-        """A kind of prediction; the rows are its first axis, or its second after the draws."""
-        if kind in INTERVALS:
-            return interval_of(getattr(self, INTERVALS[kind]), prob)
-        found: np.ndarray = getattr(self, kind)
-        return found
+    def interval(self, kind: str, prob: float) -> np.ndarray:
+        """The ends of an interval, on the last axis after the rows."""
+        return interval_of(getattr(self, INTERVALS[kind]), prob)
 
 
 class Prediction(ABC):
@@ -139,21 +139,11 @@ class Prediction(ABC):
         return ("mean",)
 
     @abstractmethod
-    def predict(self, rows: np.ndarray, kind: Kind = "mean", prob: float = 0.9) -> Any:
-        """Predict rows as the schema encodes them, averaging over the draws."""
+    def blocks(self, rows: np.ndarray, *_: Any, **given: Any) -> Callable[[slice, Sequence[str]], Block]:
+        """What tells what the draws say of some of the rows, which are as the schema encodes them.
 
-    def keeps_draws(self, kinds: Sequence[str]) -> bool:
-        """Whether any of these kinds needs every draw in memory."""
-        return not set(kinds) <= set(self.averages)
-
-    def expected(self, rows: np.ndarray, **given: Any) -> np.ndarray:
-        """E(y | x) of each draw and row, or the class probabilities, shape (chains, draws, rows, …)."""
-        drawn: np.ndarray = self.predict(rows, "draws", **given)
-        return drawn
-
-    @abstractmethod
-    def log_density(self, rows: np.ndarray, y: np.ndarray, weight: np.ndarray | None) -> np.ndarray:
-        """log P(y | x) of each draw and row, its parameters given, shape (chains, draws, rows); see `Block`."""
+        It is also told which kinds the block will be asked for. Predictions may take more than rows: an offset, say.
+        """
 
     @abstractmethod
     def numbers(self, keeps_draws: bool) -> int:
@@ -169,64 +159,96 @@ class Prediction(ABC):
             return self
         return self.take(spaced(np.arange(self.draws)[None], draws)[0])
 
-    def predictions(self, bins: np.ndarray) -> Iterator[np.ndarray]:
+    def predictions(self, bins: np.ndarray) -> Iterable[np.ndarray]:
         """What chains are compared by: E(y | x) of each draw in blocks of rows, shape (chains, draws, rows, width).
 
         Of classes, the probabilities of all but the last, which follows from the others.
         """
         drawn = self.expected(bins)
-        yield drawn[..., None] if drawn.ndim == 3 else drawn if self.classes is None else drawn[..., :-1]
+        return [drawn[..., None] if drawn.ndim == 3 else drawn if self.classes is None else drawn[..., :-1]]
 
-    def _log_densities(
-        self, y: np.ndarray, weight: np.ndarray | None, block: Callable[[slice, Sequence[str]], Block]
-    ) -> np.ndarray:
-        """The log density of all rows, block by block."""
+    def expected(self, rows: np.ndarray, **given: Any) -> np.ndarray:
+        """E(y | x) of each draw and row, or the class probabilities, shape (chains, draws, rows, …)."""
+        drawn: np.ndarray = self.predict(rows, "draws", **given)
+        return drawn
+
+    def predict(self, rows: np.ndarray, kind: Kind = "mean", prob: float = 0.9, **given: Any) -> Any:
+        """Predict rows, averaging over the draws: one kind, or several by name.
+
+        Parameters
+        ----------
+        rows : numpy.ndarray
+            The rows as the schema encodes them.
+        kind, prob
+            As `BasePosterior.predict` takes them.
+        **given
+            As `blocks` takes it.
+        """
+        wanted = kinds_of(kind)
+        require_prob(prob)
+        kinds, averages, shape = self.kinds, set(self.averages), self.shape
+        for one in wanted:
+            if one not in kinds:
+                raise unknown_choice("kind of prediction", one, kinds)
+        block, passes = self.blocks(rows, **given), [wanted]
+        if not self.rows_alone and not averages.issuperset(wanted) and len(rows) > row_step(self.numbers(True)):
+            passes = [[one for one in wanted if (one in averages) == average] for average in (True, False)]
+        found: dict[str, list[np.ndarray]] = {one: [] for one in wanted}
+        for together in filter(None, passes):
+            for some in row_blocks(len(rows), self.numbers(not averages.issuperset(together))):
+                here = block(some, together)
+                with np.errstate(over="ignore", invalid="ignore"):
+                    for one in together:
+                        part = here.interval(one, prob) if one in INTERVALS else getattr(here, one)
+                        # A posterior that has no variance says so of every row; that is no overflow.
+                        if one != "sd" or not np.isposinf(part).all():
+                            _require_finite(part, 1 if one in BY_DRAWS else 0, some.start)
+                        found[one].append(part)
+        whole = {one: _whole(one, parts, shape) for one, parts in found.items()}
+        return whole[kind] if isinstance(kind, str) else whole
+
+    def log_density(self, rows: np.ndarray, y: np.ndarray, weight: np.ndarray | None, **given: Any) -> np.ndarray:
+        """log P(y | x) of each draw and row, its parameters given, shape (chains, draws, rows); see `Block`."""
+        block = self.blocks(rows, **given)
         found = [
             block(some, ("draws",)).log_density(y[some], 1.0 if weight is None else weight[some])
             for some in row_blocks(len(y), self.numbers(True))
         ]
-        return self._whole("draws", found)
+        return _whole("draws", found, self.shape)
 
-    def _predicted(self, rows: int, kind: Kind, prob: float, block: Callable[[slice, Sequence[str]], Block]) -> Any:
-        """One kind of prediction, or several by name.
 
-        Parameters
-        ----------
-        rows : int
-            How many rows there are.
-        kind, prob
-            As `BasePosterior.predict` takes them.
-        block : callable
-            Gives what the draws say of some of the rows; told which kinds they will be asked for.
-        """
-        wanted = kinds_of(kind)
-        for one in wanted:
-            if one not in self.kinds:
-                raise unknown_choice("kind of prediction", one, self.kinds)
-        require_prob(prob)
-        passes = [wanted]
-        if self.keeps_draws(wanted) and not self.rows_alone and rows > row_step(self.numbers(True)):
-            passes = [[one for one in wanted if (one in self.averages) == average] for average in (True, False)]
-        found: dict[str, list[np.ndarray]] = {one: [] for one in wanted}
-        for together in filter(None, passes):
-            for some in row_blocks(rows, self.numbers(self.keeps_draws(together))):
-                here = block(some, together)
-                for one in together:
-                    found[one].append(here.of(one, prob))
-        whole = {one: self._whole(one, parts) for one, parts in found.items()}
-        return whole[kind] if isinstance(kind, str) else whole
+def _whole(kind: str, parts: list[np.ndarray], shape: tuple[int, int]) -> np.ndarray:
+    """A prediction of all rows from those of its blocks; draws by chain."""
+    if kind not in BY_DRAWS:
+        return np.concatenate(parts)
+    whole = np.concatenate(parts, axis=1)
+    return whole.reshape(*shape, *whole.shape[1:])
 
-    def _whole(self, kind: str, parts: list[np.ndarray]) -> np.ndarray:
-        """A prediction of all rows from those of its blocks; draws by chain."""
-        if kind not in ("draws", "predictive"):
-            return np.concatenate(parts)
-        whole = np.concatenate(parts, axis=1)
-        return whole.reshape(*self.shape, *whole.shape[1:])
+
+def _require_finite(values: np.ndarray, axis: int, first: int) -> None:
+    """Refuse predictions that are no numbers, of rows that lie on an axis; `first` is the number of the first."""
+    finite = np.isfinite(values)
+    if not finite.all():
+        row = int(np.moveaxis(finite, axis, 0).reshape(values.shape[axis], -1).all(axis=1).argmin())
+        raise InputError(
+            f"the prediction of the row at index {first + row} is too large for float64: it lies far outside the "
+            "training table; correct it"
+        )
 
 
 def log_normal(y: np.ndarray, mean: np.ndarray, sd: np.ndarray | float) -> np.ndarray:
     """The log density of normal numbers."""
     density: np.ndarray = -0.5 * (((y - mean) / sd) ** 2 + np.log(2 * np.pi)) - np.log(sd)
+    return density
+
+
+def log_student(y: np.ndarray, centre: np.ndarray, scale: np.ndarray, freedom: np.ndarray) -> np.ndarray:
+    """The log density of numbers of Student's t distribution, moved and scaled."""
+    from scipy.special import gammaln
+
+    constant = gammaln((freedom + 1) / 2) - gammaln(freedom / 2) - np.log(freedom * np.pi) / 2
+    kernel = np.log1p(((y - centre) / scale) ** 2 / freedom)
+    density: np.ndarray = constant - np.log(scale) - (freedom + 1) / 2 * kernel
     return density
 
 
@@ -239,7 +261,31 @@ def log_share(shares: np.ndarray, y: np.ndarray) -> np.ndarray:
 def normals_by_row(seed: int, first: int, rows: int, each: int) -> np.ndarray:
     """Standard normal numbers, so many for each row, the same for a row whatever the blocks.
 
-    Every row has a stretch of the generator's counter to itself, and every number takes one uniform one.
+    Every number takes one uniform one; see `_uniforms_by_row`.
+    """
+    from scipy.special import ndtri
+
+    numbers: np.ndarray = ndtri(_uniforms_by_row(seed, first, rows, each))
+    return numbers
+
+
+def students_by_row(seed: int, first: int, rows: int, freedom: np.ndarray) -> np.ndarray:
+    """Numbers of Student's t distribution, for each row one of each degrees of freedom; else like `normals_by_row`.
+
+    Of two uniform numbers [1]_.
+
+    References
+    ----------
+    .. [1] Bailey (1994), Polar generation of random variates with the t-distribution, Mathematics of Computation 62,
+       779–781.
+    """
+    radius, angle = np.split(_uniforms_by_row(seed, first, rows, 2 * len(freedom)), 2, axis=1)
+    numbers: np.ndarray = np.sqrt(freedom * np.expm1(-2 / freedom * np.log(radius))) * np.cos(2 * np.pi * angle)
+    return numbers
+
+
+def _uniforms_by_row(seed: int, first: int, rows: int, each: int) -> np.ndarray:
+    """Numbers between 0 and 1, so many for each row, which has a stretch of the generator's counter to itself.
 
     Parameters
     ----------
@@ -255,13 +301,10 @@ def normals_by_row(seed: int, first: int, rows: int, each: int) -> np.ndarray:
     numpy.ndarray
         Shape (rows, each).
     """
-    from scipy.special import ndtri
-
     # A step of the counter gives four numbers.
     steps = -(-each // 4)
     key = np.array([seed, PREDICTION_KEY], dtype=np.uint64)
     bits = np.random.Philox(key=key, counter=first * steps).random_raw(rows * steps * 4).reshape(rows, steps * 4)
     # 52 bits and a half of the last: inside (0, 1), and exact.
-    uniform = ((bits[:, :each] >> 12) + 0.5) * 2.0**-52
-    numbers: np.ndarray = ndtri(uniform)
-    return numbers
+    uniform: np.ndarray = ((bits[:, :each] >> 12) + 0.5) * 2.0**-52
+    return uniform

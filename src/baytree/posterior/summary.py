@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from ..diagnostics.advice import Remedy, advice, verdict
-from ..diagnostics.convergence import Diagnostics
+from ..diagnostics.convergence import Diagnostics, Grade, Remedy, advice, verdict
 from ..knowledge import Knowledge
+from ..knowledge.joined import NO_KNOWLEDGE
+from ..mcmc.contract import AnyModel
 from ..text import counted, ordinal
 
 if TYPE_CHECKING:
@@ -35,6 +36,8 @@ class Tempered:
     log_evidence : tuple of (float, float) or None
         log P(y | x) and its standard error, of trees; None where the ladder does not reach the prior, or trees must be
         monotone.
+    warnings : tuple of str
+        What went wrong, such as that no swap with the cold rung was accepted.
     """
 
     temperatures: int
@@ -42,6 +45,7 @@ class Tempered:
     swap_rate: float | None
     round_trips: int
     log_evidence: tuple[float, float] | None
+    warnings: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         swaps = "no swaps" if self.swap_rate is None else f"at least {self.swap_rate:.0%} of the swaps accepted"
@@ -53,10 +57,8 @@ class Tempered:
         return f"{line}; log evidence {value:.2f} ± {error:.2f}"
 
     @classmethod
-    def of(cls, posterior: BasePosterior) -> Tempered | None:
-        """How it went for a posterior; None without it."""
-        if not posterior.tempered:
-            return None
+    def of(cls, posterior: BasePosterior) -> Self:
+        """How it went for a posterior whose chains were tempered."""
         settings, swaps, evidence = posterior.settings, posterior.swaps(), posterior.known_evidence
         rates = swaps.neighbours[:, ~np.isnan(swaps.neighbours).any(axis=0)].mean(axis=0)
         return cls(
@@ -65,6 +67,7 @@ class Tempered:
             float(rates.min()) if len(rates) else None,
             int(swaps.round_trips.sum()),
             (evidence.value, evidence.error) if evidence and np.isfinite(evidence.error) else None,
+            tuple(swaps.warnings()),
         )
 
 
@@ -84,7 +87,7 @@ class BaseSummary(ABC):
         How it was drawn by MCMC: warm-up is what else is called burn-in.
     tempered : Tempered or None
         How tempering went, where there was any.
-    model : dict
+    model : Model
         What was sampled, with everything that was left open filled in.
     acceptance : dict of str to float
         Of each proposal, the share of its turns that changed the state.
@@ -104,7 +107,7 @@ class BaseSummary(ABC):
     thin: int
     seed: int
     tempered: Tempered | None
-    model: dict[str, Any]
+    model: AnyModel
     acceptance: dict[str, float]
     diagnostics: Diagnostics
     remedies: tuple[Remedy, ...]
@@ -116,47 +119,56 @@ class BaseSummary(ABC):
     def of(cls, posterior: BasePosterior, **own: Any) -> Self:
         """The figures of a posterior: those that all have, and those of its family."""
         response, settings, found = posterior.schema.response, posterior.settings, posterior.diagnostics()
-        temperatures = settings.temperatures if posterior.model.tempers else None
-        remedies = advice(found, warmup=settings.warmup, draws=posterior.draws, temperatures=temperatures)
+        chains, draws, acceptance = posterior.chains, posterior.draws, posterior.acceptance
+        tempered = Tempered.of(posterior) if posterior.tempered else None
+        remedies: tuple[Remedy, ...] = ()
+        if posterior.has_chains:
+            remedies = advice(found, settings, posterior.model.tempers)
         return cls(
             response=response.name,
             task=response.task,
             rows=settings.rows,
             columns=len(posterior.schema.columns),
-            chains=posterior.chains,
-            draws=posterior.draws,
+            chains=chains,
+            draws=draws,
             warmup=settings.warmup,
             thin=settings.thin,
             seed=settings.seed,
-            tempered=Tempered.of(posterior),
-            model=posterior.model.to_dict(),
-            acceptance=posterior.acceptance,
+            tempered=tempered,
+            model=posterior.model,
+            acceptance=acceptance,
             diagnostics=found,
-            remedies=remedies if posterior.has_chains else (),
+            remedies=remedies,
             **own,
         )
 
     @property
     def known(self) -> Knowledge:
         """What a built-in prior was told about the trees; a program says it in its text."""
-        return Knowledge.from_dict(self.model.get("prior", {}).get("knowledge", {"constraints": []}))
+        return getattr(getattr(self.model, "prior", None), "knowledge", NO_KNOWLEDGE)
 
     @property
     def verdict(self) -> str:
         """Whether the chains agree, in a sentence, and what to try where they do not."""
-        return verdict(self.diagnostics, self.remedies)
+        said = verdict(self.diagnostics, self.remedies, self.task == "classification")
+        return " ".join([said, *(self.tempered.warnings if self.tempered else ())])
 
     @property
     def agree(self) -> bool:
         """Whether the chains agree."""
         return self.diagnostics.agree
 
+    @property
+    def grade(self) -> Grade:
+        """The verdict in three grades: agree; nearly, which is good enough for decisions; not yet."""
+        return "agree" if self.agree else self.diagnostics.grade
+
     def to_dict(self) -> dict[str, Any]:
         """The summary as JSON-safe values."""
         said = [field.name for field in fields(self) if field.name not in self.unsaid]
-        model = {name: value for name, value in self.model.items() if name not in self.unsaid}
         figures = {name: _plain(getattr(self, name)) for name in said}
-        return figures | {"model": model, "verdict": self.verdict, "agree": self.agree}
+        model = {name: value for name, value in figures["model"].items() if name not in self.unsaid}
+        return figures | {"model": model, "verdict": self.verdict, "agree": self.agree, "grade": self.grade}
 
     # ---- in words -------------------------------------------------------------------------------------------------
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 from ..slp import Program
@@ -10,8 +9,3 @@ from .edit_tree import EditTree
 from .grow_tree import GrowTree
 
 PRIORS: dict[str, Any] = {"grow_tree": GrowTree, "edit_tree": EditTree, "program": Program}
-
-
-def prior_from_dict(record: Mapping[str, Any]) -> Any:
-    """The prior that its `to_dict` described."""
-    return PRIORS[record["kind"]].from_dict(record)

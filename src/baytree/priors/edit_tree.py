@@ -13,8 +13,9 @@ from ..data.design import Design, Schema, require_design
 from ..data.files import read_text
 from ..errors import InputError
 from ..knowledge import Constraint, Knowledge
+from ..knowledge.joined import NO_KNOWLEDGE
 from ..slp import SHIPPED, Limits, Program
-from ..slp.kernels import Semantics
+from ..slp.proposals import Semantics
 from ..slp.terms import atom_text
 from ..slp.tree_prior import sample_trees
 from ..text import counted
@@ -85,7 +86,7 @@ class EditTree:
     prune: float = 0.3
     change: float = 0.3
     laid: Template | None = field(default=None, compare=False, repr=False)
-    knowledge: Knowledge = field(default_factory=Knowledge)
+    knowledge: Knowledge = NO_KNOWLEDGE
 
     semantics: ClassVar[Semantics] = "reject"
     limits: ClassVar[Limits] = Limits()
@@ -194,7 +195,7 @@ class EditTree:
         """The prior that `to_dict` described."""
         given = {name: value for name, value in record.items() if name not in ("kind", "laid", "knowledge")}
         laid = Template.from_dict(record["laid"]) if "laid" in record else None
-        known = Knowledge.from_dict(record["knowledge"]) if "knowledge" in record else Knowledge()
+        known = Knowledge.from_dict(record["knowledge"]) if "knowledge" in record else NO_KNOWLEDGE
         return cls(**given, laid=laid, knowledge=known)
 
 

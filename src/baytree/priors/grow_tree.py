@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from .. import _core
@@ -11,6 +11,7 @@ from ..data.design import Design, Schema, require_design
 from ..data.to_core import native_design
 from ..errors import InputError
 from ..knowledge import Constraint, Knowledge
+from ..knowledge.joined import NO_KNOWLEDGE
 from ..text import counted
 from ..trees.forest import Forest
 from ..trees.prior_samples import PriorDraws
@@ -50,7 +51,7 @@ class GrowTree:
     beta: float = 1.0
     min_leaf: int = 5
     rule: str = "variable"
-    knowledge: Knowledge = field(default_factory=Knowledge)
+    knowledge: Knowledge = NO_KNOWLEDGE
 
     def __post_init__(self) -> None:
         if not is_number(self.alpha) or not 0 <= self.alpha <= 1:
@@ -127,4 +128,4 @@ class GrowTree:
         fields = {name: value for name, value in record.items() if name not in ("kind", "knowledge")}
         # A model file without knowledge, and every file of the first release, has no entry for it.
         known = record.get("knowledge")
-        return cls(**fields, knowledge=Knowledge() if known is None else Knowledge.from_dict(known))
+        return cls(**fields, knowledge=NO_KNOWLEDGE if known is None else Knowledge.from_dict(known))

@@ -2,12 +2,12 @@
 
 from ..data.files import read_text
 from .estimates import Estimate
-from .kernels import parse_kernel
 from .limits import Limits
 from .posterior import ProgramPosterior
 from .problems import Problem, ProgramError, check, require_readable
 from .program import Program
 from .proof import Call, Proof
+from .proposals import parse_proposal
 from .shipped import SHIPPED, find, load
 from .terms import Term, term_text
 
@@ -25,7 +25,7 @@ __all__ = [
     "check",
     "find",
     "load",
-    "parse_kernel",
+    "parse_proposal",
     "read_text",
     "require_readable",
     "term_text",

@@ -1,9 +1,9 @@
-"""Which kernel is exact for a program, and why, in words."""
+"""Which proposal is exact for a program, and why, in words."""
 
 from __future__ import annotations
 
 from .. import _core
-from .kernels import Semantics
+from .proposals import Semantics
 
 _WHAT = {
     "subtree": "redraws the smallest part of the proof around a choice that nothing else depends on",
@@ -14,21 +14,25 @@ _WHAT = {
 
 
 def explain(program: _core.Program, semantics: Semantics) -> str:
-    """Say which kernels are exact for a program, which one a chain uses, and why."""
+    """Say which proposals are exact for a program, which one a chain uses, and why."""
     native = getattr(_core.Semantics, semantics)
-    best = program.best_kernel(native)
+    best = program.best_proposal(native)
     every = "; one step in five is sequence, which reaches every model" if best.name == "address" else ""
-    lines = [f"kernel: {best.name}, which {_WHAT[best.name]}{every}", f"semantics: {_meaning(program, semantics)}", ""]
-    lines.append("choices are made by:")
+    lines = [
+        f"proposal: {best.name}, which {_WHAT[best.name]}{every}",
+        f"semantics: {_meaning(program, semantics)}",
+        "",
+        "choices are made by:",
+    ]
     for line, name, is_pure, reason in program.random_goals:
         where = f"line {line}" if line else "the goal"
         how = "can be drawn again by itself" if is_pure else f"is drawn again with what follows it: {reason}"
         lines.append(f"  {name} ({where}) {how}")
-    lines += ["", "kernels:"]
-    for kernel in _core.Kernel:
-        if kernel.name in _WHAT:
-            objection = program.objection(kernel, native)
-            lines.append(f"  {kernel.name}: {'exact' if objection is None else 'refused: ' + objection}")
+    lines += ["", "proposals:"]
+    for proposal in _core.ProofProposal:
+        if proposal.name in _WHAT:
+            objection = program.objection(proposal, native)
+            lines.append(f"  {proposal.name}: {'exact' if objection is None else 'refused: ' + objection}")
     return "\n".join(lines)
 
 

@@ -24,7 +24,7 @@ class Limits:
     depth : int
         Goals that wait for one another.
     memory : int
-        Bytes.
+        Bytes, of terms, choices, points to return to, and whatever else a proof makes.
     """
 
     steps: int = 10_000_000

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections import Counter
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -16,7 +17,7 @@ from ..errors import InputError, InterruptedSampling
 from ..mcmc.mixtures import Component
 from ..mcmc.progress import Progress
 from ..validation import require_whole, seed_of
-from .kernels import native_kernel, resolve_kernels
+from .proposals import native_proposal, resolve_proposals
 from .terms import Term, model_of
 
 if TYPE_CHECKING:
@@ -39,10 +40,10 @@ class ProgramPosterior:
         Of each draw.
     log_prior : numpy.ndarray of shape (chains, draws)
         The log of the product of the choices' probabilities of each draw's proof.
-    kernels : tuple of str
-        The kernels that were used.
-    acceptance : numpy.ndarray of shape (chains, kernels)
-        The share of each kernel's proposals that were accepted.
+    proposals : tuple of str
+        The proposals that were used.
+    acceptance : numpy.ndarray of shape (chains, proposals)
+        The share of the turns of each proposal in which it was accepted.
     seed : int
         What the draws can be repeated with.
     """
@@ -52,7 +53,7 @@ class ProgramPosterior:
     texts: list[list[str]]
     log_likelihood: np.ndarray
     log_prior: np.ndarray
-    kernels: tuple[str, ...]
+    proposals: tuple[str, ...]
     acceptance: np.ndarray
     seed: int
 
@@ -74,7 +75,7 @@ class ProgramPosterior:
 
     def __repr__(self) -> str:
         chains, draws = self.log_likelihood.shape
-        return f"<{chains} chains of {draws:,} draws of {self.goal}, by {', '.join(self.kernels)}>"
+        return f"<{chains} chains of {draws:,} draws of {self.goal}, by {', '.join(self.proposals)}>"
 
 
 def draw_posterior(
@@ -86,7 +87,7 @@ def draw_posterior(
     thin: int,
     chains: int,
     seed: int | None,
-    kernel: Sequence[Component],
+    proposal: Sequence[Component],
     power: float,
     progress: bool,
 ) -> ProgramPosterior:
@@ -94,9 +95,11 @@ def draw_posterior(
     for name, value, least in (("draws", draws, 1), ("warmup", warmup, 0), ("thin", thin, 1), ("chains", chains, 1)):
         require_whole(name, value, least)
     seed = seed_of(seed)
+    if log_likelihood is not None and not callable(log_likelihood):
+        raise InputError(f"log_likelihood={log_likelihood!r}: give a function of a model, or None for the prior")
     native = program.native(goal)
     names = native.goal_variables
-    components = resolve_kernels(kernel, native, program.semantics)
+    components = resolve_proposals(proposal, native, program.semantics)
     function = None if log_likelihood is None else lambda *values: _number(log_likelihood(model_of(names, values)))
     walks = [
         _core.ProofChain(
@@ -104,7 +107,7 @@ def draw_posterior(
             getattr(_core.Semantics, program.semantics),
             program.limits.native(),
             Term,
-            list(map(native_kernel, components)),
+            list(map(native_proposal, components)),
             function,
             float(power),
             seed,
@@ -113,17 +116,19 @@ def draw_posterior(
         for replica in range(chains)
     ]
     drawn: list[list[_Draw]] = [[] for _ in walks]
-    with Progress(warmup, draws, enabled=progress) as shown:
+    shown = Progress(warmup, draws) if progress else None
+    with shown or nullcontext():
         for done in range(0, warmup, BLOCK):
             for walk in walks:
                 walk.advance(min(BLOCK, warmup - done))
-            shown.update(done, 0, [walk.log_likelihood for walk in walks], float(np.mean([*map(_rate, walks)])))
+            if shown:
+                shown.update(done, 0, [walk.log_likelihood for walk in walks], float(np.mean([*map(_rate, walks)])))
         try:
             for draw in range(draws):
                 for walk, own in zip(walks, drawn, strict=True):
                     walk.advance(thin)
                     own.append(_draw(walk, names, own[-1] if own else None))
-                if draw % BLOCK == 0:
+                if shown and draw % BLOCK == 0:
                     rate = float(np.mean([*map(_rate, walks)]))
                     shown.update(warmup, draw, [walk.log_likelihood for walk in walks], rate)
         except KeyboardInterrupt:
@@ -168,7 +173,7 @@ def _rate(walk: Any) -> np.ndarray:
 
 
 def _number(value: Any) -> float:
-    value = float(value)
-    if np.isnan(value) or value == float("inf"):
-        raise InputError(f"log_likelihood gave {value}; it must be a number, or -inf where a model is impossible")
-    return value
+    number = np.asarray(value)
+    if number.dtype.kind not in "biuf" or number.size != 1 or np.isnan(number.item()) or number.item() == float("inf"):
+        raise InputError(f"log_likelihood gave {value!r}; it must be a number, or -inf where a model is impossible")
+    return float(number.item())

@@ -11,18 +11,18 @@ from functools import lru_cache
 from typing import Any, overload
 
 from .. import _core
-from ..data.design import Design
+from ..data.design import Design, require_design
 from ..data.to_core import native_design, vocabulary
 from ..errors import InputError
 from ..knowledge import Constraint, Knowledge
 from ..mcmc.mixtures import MixtureSpec
 from ..trees.prior_samples import PriorDraws
-from ..validation import unknown_choice
+from ..validation import require_whole, seed_of, unknown_choice
 from .estimates import Estimate, probability
-from .kernels import SEMANTICS, Semantics, parse_kernel
 from .limits import MOST_ATTEMPTS, MOST_PROOFS, Limits
 from .problems import Problem, check, problems_of, require_readable
 from .proof import Call, Proof
+from .proposals import SEMANTICS, Semantics, parse_proposal
 from .terms import Term, model_of
 
 # Constraints of which a second statement would not mean that both hold.
@@ -73,6 +73,7 @@ class Program:
     limits: Limits = field(default_factory=Limits)
 
     def __post_init__(self) -> None:
+        _require_text("text", self.text, "the text of a program; slp.load reads a file")
         if self.semantics not in SEMANTICS:
             raise unknown_choice("semantics", self.semantics, SEMANTICS)
         require_readable(check(self.text, file=self.file))
@@ -128,7 +129,8 @@ class Program:
             from .tree_prior import sample_trees
 
             return sample_trees(self, "cart(T)", goal, 1000 if n is None else n, seed)
-        n, seed = 1 if n is None else n, seed or 0
+        n, seed = 1 if n is None else n, seed_of(seed or 0)
+        require_whole("n", n, 1)
         self._require_possible(goal)
         prover = self.prover(goal, data)
         drawn = prover.sample(n, seed, MOST_ATTEMPTS)
@@ -145,7 +147,7 @@ class Program:
         """
         self._require_possible(goal)
         prover = self.prover(goal, data)
-        prover.prove(seed)
+        prover.prove(seed_of(seed))
         log_probability, answer = prover.log_probability, prover.text()
         calls = [
             Call(
@@ -214,7 +216,7 @@ class Program:
     # ---- chains ---------------------------------------------------------------------------------------------------
 
     def explain(self, goal: str) -> str:
-        """Say which kernels are exact for a goal, which one a chain uses, and why.
+        """Say which proposals are exact for a goal, which one a chain uses, and why.
 
         Parameters
         ----------
@@ -235,7 +237,7 @@ class Program:
         thin: int = 1,
         chains: int = 4,
         seed: int | None = None,
-        kernel: MixtureSpec = "auto",
+        proposal: MixtureSpec = "auto",
         power: float = 1.0,
         progress: bool = True,
     ) -> Any:
@@ -249,8 +251,8 @@ class Program:
             The log-likelihood of a model, as `sample` gives models; −inf where it is impossible. None for the prior.
         draws, warmup, thin, chains, seed, progress
             As for `baytree.sample`.
-        kernel : str or mapping
-            See `baytree.slp.parse_kernel`.
+        proposal : str or mapping
+            See `baytree.slp.parse_proposal`.
         power : float
             The power of the likelihood.
 
@@ -261,7 +263,7 @@ class Program:
         from .posterior import draw_posterior
 
         return draw_posterior(
-            self, goal, log_likelihood, draws, warmup, thin, chains, seed, parse_kernel(kernel), power, progress
+            self, goal, log_likelihood, draws, warmup, thin, chains, seed, parse_proposal(proposal), power, progress
         )
 
     def learn(
@@ -296,6 +298,7 @@ class Program:
 
     def _goal(self, goal: str) -> str:
         """A goal, and where it derives a tree, what the program asks of whole trees."""
+        _require_text("goal", goal, "what to prove, such as 'cart(T)'")
         tree = re.fullmatch(r"\s*cart\(\s*([A-Z]\w*)\s*\)\s*\.?\s*", goal, re.ASCII)
         return f"cart({tree[1]}), '$whole'({tree[1]})" if tree and self._conditions() else goal
 
@@ -348,6 +351,8 @@ class Program:
     def prover(self, goal: str, data: Design | None) -> _core.Prover:
         """What proves a goal, about a table where one is given."""
         native = self.native(goal)
+        if data is not None:
+            require_design(data)
         names = vocabulary(None if data is None else data.schema)
         if data is not None:
             self._require_fitting(native, names)
@@ -362,6 +367,11 @@ class Program:
     def show(prover: Any) -> None:
         """Print what the program wrote."""
         sys.stdout.write(prover.take_output())
+
+
+def _require_text(name: str, value: Any, what: str) -> None:
+    if not isinstance(value, str):
+        raise InputError(f"{name}={value!r}: give {what}")
 
 
 @lru_cache(maxsize=64)

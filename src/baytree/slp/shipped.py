@@ -6,15 +6,18 @@ import os
 from pathlib import Path
 
 from ..data.files import read_text
-from .kernels import Semantics
+from ..errors import InputError
 from .limits import Limits
 from .program import Program
+from .proposals import Semantics
 
 SHIPPED = Path(__file__).parent / "programs"
 
 
 def find(path: str | os.PathLike[str]) -> Path:
     """The file itself or, for a bare name that is no file here, the shipped program of that name."""
+    if not isinstance(path, str | os.PathLike):
+        raise InputError(f"{path!r}: give the name of a file")
     found = Path(path)
     if not found.exists() and found.name == str(path) and (SHIPPED / found.name).is_file():
         return SHIPPED / found.name

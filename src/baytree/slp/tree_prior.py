@@ -13,8 +13,8 @@ from ..mcmc.mixtures import Component, MixtureSpec
 from ..trees.forest import Forest
 from ..trees.prior_samples import PriorDraws
 from ..validation import require_whole, seed_of
-from .kernels import native_kernel, parse_kernel
 from .limits import MOST_ATTEMPTS
+from .proposals import native_proposal, parse_proposal
 
 if TYPE_CHECKING:
     from .program import Program
@@ -31,25 +31,26 @@ def sample_trees(program: Program, goal: str, design: Design, n: int, seed: int 
     return PriorDraws(design.schema, Forest(**forest), seed)
 
 
-def ensemble_kernel(program: Program, moves: MixtureSpec) -> Component:
+def ensemble_proposal(program: Program, proposal: MixtureSpec) -> Component:
     """How parts of a tree of a sum are drawn again; the component's weight is how many at a visit of the tree."""
-    kernel, *others = parse_kernel("subtree" if moves == "auto" else moves)
-    if others or kernel.name != "subtree":
+    component, *others = parse_proposal("subtree" if proposal == "auto" else proposal)
+    if others or component.name != "subtree":
         raise InputError(
-            f"moves={moves!r}: the trees of a program are drawn again by subtree; say how often, as in {{'subtree': 2}}"
+            f"proposal={proposal!r}: the trees of a program are drawn again by subtree; say how often, as in "
+            "{'subtree': 2}"
         )
-    objection = program.for_trees().objection(_core.Kernel.subtree, getattr(_core.Semantics, program.semantics))
+    objection = program.for_trees().objection(_core.ProofProposal.subtree, getattr(_core.Semantics, program.semantics))
     if objection:
         raise InputError(f"{program.file}: not for sums of trees: {objection}; a single tree, CART, takes any program")
-    return kernel
+    return component
 
 
-def ensemble_prior(program: Program, moves: MixtureSpec, design: Design) -> _core.TreeProgram:
+def ensemble_prior(program: Program, proposal: MixtureSpec, design: Design) -> _core.TreeProgram:
     """What derives the trees of a sum, as the core takes it."""
     return _core.TreeProgram(
         vocabulary(design.schema),
         program.for_trees(design),
         getattr(_core.Semantics, program.semantics),
         program.limits.native(),
-        [native_kernel(replace(ensemble_kernel(program, moves), weight=1.0))],
+        [native_proposal(replace(ensemble_proposal(program, proposal), weight=1.0))],
     )

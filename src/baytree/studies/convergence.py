@@ -16,11 +16,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..hme import em, sem
-from ..hme.complete import information_of, tree_at, vector_of
-from ..hme.experts import Gaussian
-from ..hme.sem import Problem
-from ..hme.soft_tree import SoftTree
+from ..hme.fitting import em, sem
+from ..hme.fitting.complete import information_of, tree_at, vector_of
+from ..hme.fitting.sem import Problem
+from ..hme.tree.experts import Gaussian
+from ..hme.tree.soft_tree import SoftTree
 from ..plots.figures import Curve, Figure, Panel
 from . import Number, Outcome, Table
 

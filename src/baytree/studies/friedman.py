@@ -13,14 +13,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from .. import datasets
-from ..bart.model import BART
 from ..bart.null import permutation_null
 from ..data.design import Design, make_design
 from ..interpret import Interactions, VariableUse
 from ..plots.figures import Curve, Figure, Panel
 from ..text import listed
 from . import Number, Outcome, Table
-from .structure import TREES, Size, fit, pair_panel, pair_table, scaled, share_runs
+from .structure import TREES, Size, fit, pair_panel, pair_table, published, scaled, share_runs
 
 ROWS, COLUMNS, RELEVANT = 500, 10, 5
 PAIR = "x1 × x2"
@@ -70,7 +69,7 @@ def run(*, quick: bool, seed: int, tell: Callable[[str], object]) -> Outcome:
     judged = {}
     for permuted in ("response", "columns"):
         null = permutation_null(
-            BART(trees=TREES[0]),
+            published(TREES[0]),
             designs[0],
             permute=permuted,
             permutations=extent.permutations,

@@ -13,6 +13,7 @@ from ..bart.posterior import BARTPosterior
 from ..data.design import Design
 from ..interpret import Interactions, VariableUse
 from ..plots.figures import Curve, Panel
+from ..priors.grow_tree import GrowTree
 from . import Number, Table
 from .runs import recorded
 
@@ -35,9 +36,14 @@ class Size:
         return f"{self.chains} chains × {self.draws:,} draws after a warm-up of {self.warmup:,}"
 
 
+def published(trees: int) -> BART:
+    """A sum of so many trees with the prior of the paper, in which a leaf holds five rows or more."""
+    return BART(trees=trees, prior=GrowTree(beta=2.0, min_leaf=5))
+
+
 def fit(design: Design, trees: int, size: Size, rng: np.random.Generator) -> BARTPosterior:
     """Draws of a sum of so many trees."""
-    return recorded(BART(trees=trees), design, **vars(size), seed=int(rng.integers(2**63)))
+    return recorded(published(trees), design, **vars(size), seed=int(rng.integers(2**63)))
 
 
 def scaled(found: Interactions) -> np.ndarray:

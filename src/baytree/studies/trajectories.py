@@ -160,7 +160,7 @@ def _outcome(
     return Outcome(
         setup=(
             f"{size.iterations:,} iterations a chain without warm-up, alpha 0.95, beta 1, at least 5 rows a leaf; "
-            "figure 7 with the kernel sequence, EDITTREE with 4 edits on average of rpart's tree; figure 8 with "
+            "figure 7 with the proposal sequence, EDITTREE with 4 edits on average of rpart's tree; figure 8 with "
             f"{size.seeds} seeds from a tree of log-likelihood {start:.1f} and {start_tree.n_leaves} leaves"
         ),
         tables=(

@@ -5,4 +5,4 @@ from ..posterior.registry import Family, register
 from .model import Subset
 from .posterior import SubsetPosterior
 
-register(Family("subset", Subset, SubsetPosterior, LinearSchema))
+register(Family(Subset, SubsetPosterior, LinearSchema))

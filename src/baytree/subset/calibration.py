@@ -12,12 +12,14 @@ import numpy as np
 from ..data.matrix import LinearDesign
 from ..data.standardise import DEPENDENT, Standard, standardise
 from ..errors import InputError
-from ..validation import is_number, require_not_negative
+from ..validation import is_number, require_guess, require_not_negative
 
 # The least share of the response's variance that counts as noise: a fit that leaves less is exact.
 LEAST_SHARE = 1e-6
 # The share that counts as noise where rows are too few for a full fit.
 UNKNOWN_SHARE = 0.5
+# Units of the response in a unit of a column; coefficients are some times as large, and added up.
+STEEPEST = 1e290
 
 
 @dataclass(frozen=True)
@@ -47,8 +49,17 @@ class Calibration:
     @classmethod
     def of(cls, design: LinearDesign, nu: float, scale: float | str, *, intercept: bool) -> Calibration:
         """The calibration of a design, for ν and λ as `noise_prior` takes them."""
-        _, scale = noise_prior(design, nu, scale, intercept=intercept)
         standard = standardise(design, intercept=intercept)
+        if not isinstance(scale, str) and nu > 0:
+            require_guess("scale", scale, standard.unit**2)
+        _, scale = noise_prior(design, nu, scale, intercept=intercept)
+        with np.errstate(over="ignore"):
+            steep = np.flatnonzero(standard.kept & (standard.unit / standard.scale > STEEPEST))
+        if steep.size:
+            raise InputError(
+                f"column {design.schema.matrix_names[steep[0]]!r}: it spreads by {standard.scale[steep[0]]:.3g}, so "
+                "little beside the response that coefficients leave float64; rescale it"
+            )
         weight = float(design.rows if design.weight is None else design.weight.sum())
         spread = np.where(standard.kept, standard.scale, 0.0)
         return cls(scale, standard.mean, standard.unit, weight, tuple(standard.centre.tolist()), tuple(spread.tolist()))
@@ -142,5 +153,7 @@ def _full_variance(standard: Standard, empty: float) -> float:
 def require_noise(nu: Any, scale: Any) -> None:
     """Raise InputError for what cannot be ν and λ."""
     require_not_negative("nu", nu)
-    if scale != "auto" and (not is_number(scale) or not 0 < scale < inf):
+    # Where ν is 0 λ does not matter, and a resolved model has 0.
+    of_no_matter = nu == 0 and is_number(scale) and scale == 0
+    if scale != "auto" and not of_no_matter and (not is_number(scale) or not 0 < scale < inf):
         raise InputError(f"scale={scale!r}: choose a positive number, or 'auto'")

@@ -10,11 +10,9 @@ from itertools import pairwise
 import numpy as np
 
 from ..errors import InputError
-from ..posterior.base import RUNGS, Part, taken, taken_if_there
+from ..posterior.base import RUNGS, Part, taken
 
-MODEL_ARRAYS = ("unit", "begin", "mean")
 DRAW_ARRAYS = ("model", "log_likelihood", "log_prior", "sigma", "level", "shrinkage")
-PART_ARRAYS = (*MODEL_ARRAYS, *DRAW_ARRAYS, "coefficient")
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,7 +137,7 @@ class SubsetDraws:
         return record
 
     @classmethod
-    def from_parts(cls, parts: Sequence[Sequence[Part]], sizes: np.ndarray, temperatures: int) -> SubsetDraws:
+    def from_parts(cls, parts: Sequence[Sequence[Part]], sizes: np.ndarray) -> SubsetDraws:
         """Put together what the chains recorded, `parts[chain]` being its blocks in order; this empties them."""
         drawn = {name: taken(parts, name) for name in DRAW_ARRAYS}
         counts = [np.concatenate([np.diff(part["begin"]) for part in chain]) for chain in parts]
@@ -153,7 +151,7 @@ class SubsetDraws:
             for name in ("unit", "mean", "coefficient")
         }
         begin = np.concatenate([[0], np.cumsum(np.concatenate(counts))]).astype(np.int64)
-        rungs = taken_if_there(parts, RUNGS, temperatures)
+        rungs = taken(parts, RUNGS).reshape(*drawn["model"].shape, -1) if RUNGS in parts[0][0] else None
         return cls(**joined, **drawn, begin=begin, sizes=sizes, rung_log_likelihood=rungs)
 
     def check(self) -> None:

@@ -6,10 +6,11 @@ import numpy as np
 
 from .. import _core
 from ..data.matrix import LinearDesign
-from ..diagnostics.predictions import Rows
+from ..diagnostics.comparison import Rows
 from ..mcmc.settings import RunSettings
 from .draws import ranges
 from .model import Subset
+from .moments import Moments
 from .posterior import ENUMERATED, ENUMERATED_ARRAYS, SubsetPosterior
 
 # How many of the most probable models are kept.
@@ -55,6 +56,7 @@ def enumerate_models(model: Subset, design: LinearDesign, settings: RunSettings,
             "coefficient": found["coefficient"][of_columns],
         }
         parts.append([part])
-    known = {ENUMERATED + name: np.atleast_1d(np.asarray(found[name])) for name in ENUMERATED_ARRAYS}
+    every = {name: np.atleast_1d(np.asarray(found[name])) for name in ENUMERATED_ARRAYS} | Moments.of(found).to_arrays()
+    known = {ENUMERATED + name: values for name, values in every.items()}
     parts[0][0] |= known
     return SubsetPosterior.from_parts(model, design.schema, settings, parts, [{} for _ in parts], monitored)

@@ -12,9 +12,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..data.matrix import make_linear_design
 from ..errors import InputError
-from ..estimators import Estimator
+from ..estimators import SAID, Estimator
 from ..mcmc.mixtures import MixtureSpec
-from ..sampling.api import sample
 from ..validation import is_number, is_whole
 from .model import Subset
 from .posterior import SubsetPosterior
@@ -40,33 +39,22 @@ _PARAMETERS = """
         The prior of the noise: see `baytree.Subset`.
     method : {{"auto", "enumerate", "sample"}}
         Whether all subsets are looked at, by itself up to 25 columns, or sampled.
-    moves : str or mapping of str to float
+    proposal : str or mapping of str to float
         How chains move: see `baytree.Subset`.
-    chains, warmup, draws, thin : int
-        Chains; iterations of each to throw away first; draws of each to keep; iterations between draws. Where all
-        subsets are looked at, draws are independent and there is no warm-up.
-    temperatures : int
-        Temperatures of each chain; 1 is no tempering.
-    ladder : {{"adaptive", "mrbayes"}}
-        How the temperatures are chosen.{selection}
-    categorical_features : None, "from_dtype", or array-like of bool, int or str
-        Columns whose numbers are labels. Text and categorical types are categorical without saying so. The indicators
+    {run}
+    {time_limit}
+    {temperatures}{selection}
+    {categorical_features} The indicators
         of a factor enter together.
-    random_state : int, RandomState or None
-        An integer gives the same draws each time.
-    n_jobs : int or None
-        Threads, as joblib counts them; None for one a chain, at most one a processor.
-    verbose : bool
-        Whether to show progress.
+    {random_state}
+    {n_jobs}
+    {verbose}
 
     Attributes
     ----------
     posterior_ : SubsetPosterior
         The draws: inclusion probabilities, the best models, coefficients, prediction, files.
-    n_features_in_ : int
-        Number of columns.
-    feature_names_in_ : numpy.ndarray
-        Their names, when X had any.
+    {columns_}
     """
 
 
@@ -104,16 +92,16 @@ class _Subset(Estimator):
             fit_intercept=self.fit_intercept,
             nu=self.nu,
             scale=self.scale,
-            moves=self.moves,
+            proposal=self.proposal,
             method=self.method,
         )
-        self.posterior_: SubsetPosterior = sample(model, design, **self._run())
+        self.posterior_: SubsetPosterior = self._sample(model, design)
         return self
 
 
 class SubsetRegressor(RegressorMixin, _Subset):
     __doc__ = f"""Linear regression that averages over all subsets of the columns, each with its probability.
-    {_PARAMETERS.format(selection="")}
+    {_PARAMETERS.format(**SAID, selection="")}
     Examples
     --------
     >>> import baytree as bt
@@ -134,12 +122,14 @@ class SubsetRegressor(RegressorMixin, _Subset):
         nu: float = 3.0,
         scale: float | str = "auto",
         method: str = "auto",
-        moves: MixtureSpec = "auto",
+        proposal: MixtureSpec = "auto",
+        effort: str | float | None = None,
         chains: int = 4,
-        warmup: int = 1000,
+        warmup: int | str = "auto",
         draws: int = 1000,
-        thin: int = 1,
-        temperatures: int = 1,
+        thin: int | str = "auto",
+        time_limit: float | None = None,
+        temperatures: int | str = "auto",
         ladder: str = "adaptive",
         categorical_features: Any = None,
         random_state: Any = None,
@@ -151,7 +141,7 @@ class SubsetRegressor(RegressorMixin, _Subset):
     def predict(
         self,
         X: Any,
-        kind: Literal["mean", "interval", "draws", "predictive", "predictive_interval", "sigma"] = "mean",
+        kind: Literal["mean", "sd", "interval", "draws", "predictive", "predictive_interval", "sigma"] = "mean",
         prob: float = 0.9,
     ) -> np.ndarray:
         """Predict new rows; see `SubsetPosterior.predict` for the kinds.
@@ -160,7 +150,7 @@ class SubsetRegressor(RegressorMixin, _Subset):
         ----------
         X : frame or array-like
             New rows.
-        kind : {"mean", "interval", "draws", "predictive", "predictive_interval", "sigma"}
+        kind : {"mean", "sd", "interval", "draws", "predictive", "predictive_interval", "sigma"}
             The mean response, its credible intervals, its draws, draws of new responses, intervals of those, or the
             mean standard deviation of the noise.
         prob : float
@@ -173,11 +163,12 @@ class SubsetSelector(SelectorMixin, _Subset):
     __doc__ = f"""A feature selector that keeps the columns that are probably in the linear model.
     {
         _PARAMETERS.format(
+            **SAID,
             selection='''
     threshold : float
         Columns whose probability exceeds it are kept; 0.5 keeps the median-probability model.
     max_features : int or None
-        The most columns to keep, the most probable ones; None for no limit.'''
+        The most columns to keep, the most probable ones; None for no limit.''',
         )
     }
     inclusion_ : numpy.ndarray
@@ -203,12 +194,14 @@ class SubsetSelector(SelectorMixin, _Subset):
         nu: float = 3.0,
         scale: float | str = "auto",
         method: str = "auto",
-        moves: MixtureSpec = "auto",
+        proposal: MixtureSpec = "auto",
+        effort: str | float | None = None,
         chains: int = 4,
-        warmup: int = 1000,
+        warmup: int | str = "auto",
         draws: int = 1000,
-        thin: int = 1,
-        temperatures: int = 1,
+        thin: int | str = "auto",
+        time_limit: float | None = None,
+        temperatures: int | str = "auto",
         ladder: str = "adaptive",
         threshold: float = 0.5,
         max_features: int | None = None,

@@ -14,18 +14,18 @@ from ..data.matrix import LinearDesign, LinearSchema, require_linear
 from ..data.standardise import Standard, left_out, standardise
 from ..errors import InputError
 from ..mcmc.contract import Model
-from ..mcmc.mixtures import MixtureSpec, parse_moves
+from ..mcmc.mixtures import MixtureSpec, parse_turns
 from ..mcmc.tempering import NO_TEMPERING, Tempering, position_from_dict, position_to_dict
 from ..validation import position_of, replaced, require_power, unknown_choice
 from .calibration import Calibration, require_noise
 from .priors import PARAMETER_PRIORS, BetaBinomial, HyperGN, ModelPrior, ParameterPrior, model_prior_of, prior_from_dict
 
 if TYPE_CHECKING:
-    from ..diagnostics.predictions import Rows
+    from ..diagnostics.comparison import Rows
     from ..mcmc.settings import RunSettings
     from .posterior import SubsetPosterior
 
-MOVES = ("gibbs", "random", "metropolis", "informed", "replace")
+PROPOSALS = ("gibbs", "random", "metropolis", "informed", "replace")
 # A scan judges every unit in a few nanoseconds; a replacement passes between units that stand in for each other.
 AUTO = {"gibbs": 1.0, "replace": 1.0}
 METHODS = ("auto", "enumerate", "sample")
@@ -56,9 +56,9 @@ class Subset(Model["SubsetPosterior", _core.SubsetChain]):
         Whether there is an intercept, whose prior is flat.
     nu, scale : float, or "auto"
         The prior σ² ~ νλ/χ²_ν; λ is calibrated between the fits of no column and of all. ν = 0 is p(σ²) ∝ 1/σ².
-    moves : str or mapping of str to float
-        How many turns of each move an iteration makes: ``gibbs`` draws every unit given the others, ``random`` as many
-        at random, ``metropolis`` proposes as many additions, deletions or exchanges, ``informed`` flips one of the
+    proposal : str or mapping of str to float
+        How many turns of each proposal an iteration makes: ``gibbs`` draws every unit given the others, ``random`` as
+        many at random, ``metropolis`` proposes as many additions, deletions or exchanges, ``informed`` flips one of the
         units by how much that improves the model, ``replace`` puts another unit in the place of one.
     method : {"auto", "enumerate", "sample"}
         Whether all subsets are enumerated, by itself up to 25 free units, or sampled.
@@ -77,10 +77,12 @@ class Subset(Model["SubsetPosterior", _core.SubsetChain]):
     fit_intercept: bool = True
     nu: float = 3.0
     scale: float | str = "auto"
-    moves: MixtureSpec = "auto"
+    proposal: MixtureSpec = "auto"
     method: str = "auto"
     power: float = 1.0
     calibration: Calibration | None = None
+
+    family = "subset"
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "model_prior", model_prior_of(self.model_prior))
@@ -98,17 +100,14 @@ class Subset(Model["SubsetPosterior", _core.SubsetChain]):
             raise InputError(f"fit_intercept={self.fit_intercept!r}: choose True or False")
         require_power(self.power)
         require_noise(self.nu, self.scale)
-        self.shares()
-
-    def shares(self) -> dict[str, float]:
-        """The number of turns of each move in an iteration."""
-        return dict(self._shares)
+        _ = self.shares
 
     @cached_property
-    def _shares(self) -> dict[str, float]:
-        return parse_moves(self.moves, AUTO, MOVES, "{'gibbs': 1, 'replace': 1}")
+    def shares(self) -> Mapping[str, float]:
+        """The number of turns of each proposal in an iteration."""
+        return parse_turns(self.proposal, AUTO, PROPOSALS, "{'gibbs': 1, 'replace': 1}")
 
-    @property
+    @cached_property
     def calibrated(self) -> Calibration:
         """What was taken from the data."""
         if self.calibration is None:
@@ -124,7 +123,7 @@ class Subset(Model["SubsetPosterior", _core.SubsetChain]):
             raise InputError(f"{design.response.name!r}: linear models are of one number; choose another model")
         always = _named(self.always, design.schema)
         found = self.calibration or Calibration.of(design, self.nu, self.scale, intercept=bool(self.fit_intercept))
-        open_model = replaced(self, always=always, moves=self.shares(), calibration=found)
+        open_model = replaced(self, always=always, scale=found.scale, proposal=dict(self.shares), calibration=found)
         free = len(open_model.free_units(design.schema))
         few = free <= FEW_UNITS and self.power == 1
         method = self.method if self.method != "auto" else "enumerate" if few else "sample"
@@ -197,8 +196,8 @@ class Subset(Model["SubsetPosterior", _core.SubsetChain]):
         """Chains at their first states. They share the products of the columns."""
         require_linear(design)
         native, ladder = self.native(design), tempering.native(design.rows)
-        moves = [_core.SubsetShare(getattr(_core.SubsetMove, name), number) for name, number in self.shares().items()]
-        return [_core.SubsetChain(native, moves, float(self.power), ladder, seed, number) for number in range(chains)]
+        turns = [_core.SubsetShare(getattr(_core.SubsetProposal, name), number) for name, number in self.shares.items()]
+        return [_core.SubsetChain(native, turns, float(self.power), ladder, seed, number) for number in range(chains)]
 
     def take(self, chain: _core.SubsetChain) -> dict[str, np.ndarray]:
         """What a chain recorded since the last time."""
@@ -228,7 +227,7 @@ class Subset(Model["SubsetPosterior", _core.SubsetChain]):
         possible = set(self.possible_units(design.schema))
         constant = [unit.name for number, unit in enumerate(design.units) if number not in possible]
         lines = left_out(constant)
-        if self.method == "sample" and all(name.endswith("replace") for name in self.shares()):
+        if self.method == "sample" and all(name.endswith("replace") for name in self.shares):
             lines.append("replacements never change the number of columns; add gibbs")
         return lines
 
@@ -241,6 +240,14 @@ class Subset(Model["SubsetPosterior", _core.SubsetChain]):
         from .enumeration import enumerate_models
 
         return enumerate_models(self, design, settings, monitored)
+
+    def predicted_bytes(self, design: LinearDesign, settings: RunSettings) -> tuple[int, int]:
+        """Of a draw the place of its model, its log probabilities and its noise."""
+        return 0, 48 + 8 * settings.temperatures
+
+    def iteration_work(self, design: LinearDesign, temperatures: int) -> float:
+        """A look at every unit, at each temperature."""
+        return temperatures * (0.5e-6 + 0.15e-6 * len(design.schema.units))
 
     def describe(self, schema: LinearSchema) -> str:
         """What is assumed of the models, in a sentence."""
@@ -260,15 +267,15 @@ class Subset(Model["SubsetPosterior", _core.SubsetChain]):
         """The model as JSON-safe values; it must be resolved."""
         assert isinstance(self.model_prior, ModelPrior)
         return {
-            "family": "subset",
+            "family": self.family,
             "model_prior": self.model_prior.to_dict(),
             "coefficients": self.coefficients.to_dict(),
             "always": list(self.always),
             "heredity": self.heredity,
             "fit_intercept": bool(self.fit_intercept),
             "nu": float(self.nu),
-            "scale": self.scale if isinstance(self.scale, str) else float(self.scale),
-            "moves": self.shares(),
+            "scale": float(self.scale),
+            "proposal": dict(self.shares),
             "method": self.method,
             "power": float(self.power),
             "calibration": self.calibrated.to_dict(),
@@ -284,6 +291,8 @@ class Subset(Model["SubsetPosterior", _core.SubsetChain]):
                 "model_prior": prior_from_dict(record["model_prior"]),
                 "coefficients": prior_from_dict(record["coefficients"]),
                 "always": tuple(record["always"]),
+                # Files of 0.1 may say "auto".
+                "scale": record["calibration"]["scale"] if record["scale"] == "auto" else record["scale"],
                 "calibration": Calibration.from_dict(record["calibration"]),
             }
         )

@@ -5,31 +5,31 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from ..data.matrix import LinearSchema
+from ..diagnostics.comparison import Rows
 from ..diagnostics.convergence import Diagnostics
-from ..diagnostics.predictions import Rows
 from ..diagnostics.trace import Trace
 from ..errors import InputError
 from ..interpret.importance import PROB
 from ..mcmc.settings import RunSettings
 from ..posterior.arviz import Variable, with_prior
-from ..posterior.base import RUNGS, BasePosterior, Part
+from ..posterior.base import BasePosterior, Part
 from ..posterior.prediction import Kind, interval_of
 from ..validation import require_prob, require_whole
-from .draws import PART_ARRAYS, SubsetDraws
+from .draws import SubsetDraws
 from .model import Subset
+from .moments import MOMENTS, Moments
 from .prediction import LinearPrediction
 from .ranking import Coefficients, Enumerated, Inclusion, Normalised, RankedModel, RankedModels
-from .summary import SubsetSummary, summarise
+from .summary import TOP, SubsetSummary
 from .term_use import TermUse, term_use
 
 ENUMERATED = "enumerated_"
 ENUMERATED_ARRAYS = ("log_total", "inclusion", "sizes", "unit", "begin", "log_likelihood", "log_prior")
-OPTIONAL = (RUNGS, *(ENUMERATED + name for name in ENUMERATED_ARRAYS))
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,8 +63,10 @@ class SubsetPosterior(BasePosterior):
     monitored: Rows | None = None
     recorded: Diagnostics | None = None
 
-    part_arrays = PART_ARRAYS
-    optional_arrays = OPTIONAL
+    of_draws = ()
+    array_types: ClassVar = dict.fromkeys(("model", "begin", ENUMERATED + "begin"), np.int64) | dict.fromkeys(
+        ("unit", ENUMERATED + "unit"), np.uint32
+    )
     size = "columns"
 
     def __repr__(self) -> str:
@@ -108,7 +110,14 @@ class SubsetPosterior(BasePosterior):
 
     def summary(self) -> SubsetSummary:
         """What was found, and whether the chains agree; ``print`` it."""
-        return summarise(self)
+        return SubsetSummary.of(
+            self,
+            inclusion=self.inclusion(),
+            top_models=self.top_models(TOP),
+            coefficients=self.coefficients(),
+            median_model=self.median_model(),
+            enumerated=self.enumerated is not None,
+        )
 
     # ---- which columns --------------------------------------------------------------------------------------------
 
@@ -223,12 +232,12 @@ class SubsetPosterior(BasePosterior):
     def prediction(self) -> LinearPrediction:
         """What the draws say about rows of the matrix."""
         columns = self.model.columns_of(self.schema)
-        return LinearPrediction(
-            self.model, self.drawn, np.concatenate([columns[number] for number in self._possible]), self.settings.seed
-        )
+        used = np.concatenate([columns[number] for number in self._possible])
+        moments = None if self.enumerated is None else self.enumerated.moments
+        return LinearPrediction(self.model, self.drawn, used, self.settings.seed, moments)
 
     def coefficients(self, prob: float = PROB) -> Coefficients:
-        """Model-averaged coefficients.
+        """Model-averaged coefficients, exact but for their intervals where all models were enumerated.
 
         Parameters
         ----------
@@ -250,6 +259,10 @@ class SubsetPosterior(BasePosterior):
             of_one[: len(found)] = found
             sd[place], interval[place] = of_one.std(), interval_of(of_one, prob)
             inclusion[place] = len(found) / total
+        deviations = prediction.coefficient_sd
+        if deviations is not None and self.enumerated is not None:
+            inclusion[prediction.columns] = np.repeat(self.enumerated.inclusion, self.drawn.sizes)
+            sd = deviations[1:]
         names = self.schema.matrix_names
         if not self.model.fit_intercept:
             return Coefficients(names, of_columns, sd, interval, inclusion, prob)
@@ -257,7 +270,7 @@ class SubsetPosterior(BasePosterior):
         return Coefficients(
             ("(intercept)", *names),
             np.concatenate([[mean], of_columns]),
-            np.concatenate([[level.std()], sd]),
+            np.concatenate([[level.std() if deviations is None else deviations[0]], sd]),
             np.concatenate([interval_of(level, prob)[None], interval]),
             np.concatenate([[1.0], inclusion]),
             prob,
@@ -266,12 +279,15 @@ class SubsetPosterior(BasePosterior):
     def predict(self, X: Any, kind: Kind = "mean", prob: float = 0.9) -> Any:
         """Predict new rows, averaging over the models.
 
+        Where all models were enumerated ``"mean"``, ``"sd"`` and ``"sigma"`` are exact; other kinds are of the draws.
+
         Parameters
         ----------
         X : path, frame or array-like
             New rows; frames are matched by column name.
-        kind : {"mean", "interval", "draws", "predictive", "predictive_interval", "sigma"}
+        kind : {"mean", "sd", "interval", "draws", "predictive", "predictive_interval", "sigma"}
             ``"mean"``: the posterior mean of E(y | x), shape (rows,).
+            ``"sd"``: the standard deviation of a new y of weight 1: its noise and what is not known of its mean.
             ``"interval"``: an equal-tailed credible interval of it, shape (rows, 2).
             ``"draws"``: its draws, shape (chains, draws, rows).
             ``"predictive"``: draws of a new y of weight 1, shape (chains, draws, rows).
@@ -317,36 +333,30 @@ class SubsetPosterior(BasePosterior):
     def _numbers(self) -> int:
         return self.drawn.coefficient.size + self.drawn.unit.size
 
-    def part(self, chain: int, begin: int, end: int) -> Part:
-        """Draws begin … end of one chain, with the models that are new in them."""
+    def _part(self, chain: int, begin: int, end: int) -> Part:
+        """The draws, with the models that are new in them."""
         record = self.drawn.part(chain, begin, end)
         if self.enumerated is not None and chain == 0:
             found = {name: getattr(self.enumerated, name) for name in ENUMERATED_ARRAYS}
+            found |= {} if self.enumerated.moments is None else self.enumerated.moments.to_arrays()
             record |= {ENUMERATED + name: np.atleast_1d(value) for name, value in found.items()}
         return record
 
     @classmethod
-    def from_parts(
-        cls,
-        model: Subset,
-        schema: LinearSchema,
-        settings: RunSettings,
-        parts: Sequence[Sequence[Part]],
-        states: Sequence[dict[str, Any]],
-        monitored: Rows | None = None,
-        recorded: Diagnostics | None = None,
-    ) -> SubsetPosterior:
-        """Put together what the chains recorded, `parts[chain]` being its blocks in order; this empties them."""
+    def _fields_of(cls, parts: Sequence[Sequence[Part]], model: Subset, schema: LinearSchema) -> dict[str, Any]:
+        """The draws, and what an enumeration found."""
         enumerated = None
         if ENUMERATED + "log_total" in parts[0][0]:
-            found = {name: parts[0][0][ENUMERATED + name] for name in ENUMERATED_ARRAYS}
-            enumerated = Enumerated(float(found.pop("log_total")[0]), **found)
+            known = {name.removeprefix(ENUMERATED): values for name, values in parts[0][0].items()}
+            found = {name: known[name] for name in ENUMERATED_ARRAYS}
+            # Files of 0.1 have none.
+            moments = Moments.of(known) if known.keys() & set(MOMENTS) else None
+            enumerated = Enumerated(float(found.pop("log_total")[0]), **found, moments=moments)
         columns = model.columns_of(schema)
         sizes = np.array([len(columns[number]) for number in model.possible_units(schema)], dtype=np.int64)
-        drawn = SubsetDraws.from_parts(parts, sizes, settings.temperatures)
-        return cls(model, schema, settings, drawn, tuple(states), enumerated, monitored, recorded)
+        return {"drawn": SubsetDraws.from_parts(parts, sizes), "enumerated": enumerated}
 
-    def _check_draws(self) -> None:
+    def _check(self) -> None:
         """Raise InputError where draws and models do not belong together, or to the columns."""
         self.drawn.check()
         found = self.model.calibrated
@@ -355,7 +365,8 @@ class SubsetPosterior(BasePosterior):
         if (self.enumerated is not None) != (self.model.method == "enumerate"):
             raise InputError("what the enumeration found is missing")
         if self.enumerated is not None:
-            self.enumerated.check(len(self.units), len(self.model.free_units(self.schema)))
+            free, columns = len(self.model.free_units(self.schema)), int(self.drawn.sizes.sum())
+            self.enumerated.check(len(self.units), free, columns)
 
 
 def _normalised(log_weight: np.ndarray) -> np.ndarray:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
-from ..posterior.prediction import NUMBER_KINDS, Block, Kind, Prediction, log_normal, normals_by_row
+from ..posterior.prediction import NUMBER_KINDS, Block, Prediction, log_normal, normals_by_row
 from .draws import SubsetDraws
 from .model import Subset
+from .moments import Moments
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,14 +28,19 @@ class LinearPrediction(Prediction):
         Which columns of the matrix those of the draws are.
     seed : int
         Of new responses.
+    moments : Moments or None
+        What all models together say, where they were enumerated; means and standard deviations are exact then.
     """
 
     model: Subset
     drawn: SubsetDraws
     columns: np.ndarray
     seed: int
+    moments: Moments | None = None
 
     rows_alone = False
+    classes = None
+    kinds = (*NUMBER_KINDS, "sd", "sigma")
 
     @cached_property
     def _scaled(self) -> tuple[np.ndarray, np.ndarray]:
@@ -72,16 +78,50 @@ class LinearPrediction(Prediction):
     def coefficient_mean(self) -> tuple[float, np.ndarray]:
         """The posterior means of the intercept and of the coefficient of each column of the matrix.
 
-        Each model's own posterior mean, averaged over the draws: less noisy than the average of the draws.
+        Without moments, each model's own posterior mean, averaged over the draws: less noisy than the average of those.
         """
         drawn = self.drawn
-        visits = np.bincount(drawn.model.ravel(), minlength=len(drawn.begin) - 1) / drawn.model.size
-        share = np.repeat(visits, drawn.width)
-        standard = np.bincount(drawn.column, weights=drawn.mean * share, minlength=len(self.columns))
+        if self.moments is None:
+            visits = np.bincount(drawn.model.ravel(), minlength=len(drawn.begin) - 1) / drawn.model.size
+            share = np.repeat(visits, drawn.width)
+            standard = np.bincount(drawn.column, weights=drawn.mean * share, minlength=len(self.columns))
+        else:
+            standard = self.moments.coefficient_mean
         coefficients = np.zeros(len(self.model.calibrated.spread))
         coefficients[self.columns] = standard * self._scaled[0]
         # Without an intercept all centres are 0.
         return self.model.calibrated.mean - float(coefficients[self.columns] @ self._scaled[1]), coefficients
+
+    @property
+    def coefficient_sd(self) -> np.ndarray | None:
+        """The exact standard deviations of the intercept and of each column's coefficient; None where not known."""
+        moments = self.moments
+        if moments is None:
+            return None
+        factor, centre = self._scaled
+        found = np.zeros(1 + len(self.model.calibrated.spread))
+        if not np.isfinite(moments.variance):
+            found[[0, *(1 + self.columns)]] = np.inf
+            return found
+        found[1 + self.columns] = factor * np.sqrt(np.maximum(np.diag(moments.covariance), 0))
+        level = self._level_share * moments.variance * self.model.calibrated.unit**2
+        found[0] = np.sqrt(level + moments.variance_along((factor * centre)[None])[0])
+        return found
+
+    @property
+    def _level_share(self) -> float:
+        """The variance of what is predicted where every column is at its centre, as a share of σ²."""
+        return 1 / self.model.calibrated.weight if self.model.fit_intercept else 0.0
+
+    def sd(self, matrix: np.ndarray) -> np.ndarray | None:
+        """The exact standard deviation of a new y for each row of a matrix; None where it is not known."""
+        if self.moments is None:
+            return None
+        standard = (
+            self._centred(matrix, np.arange(len(self.columns))) / np.array(self.model.calibrated.spread)[self.columns]
+        )
+        variance = (1 + self._level_share) * self.moments.variance + self.moments.variance_along(standard)
+        return np.sqrt(variance) * self.model.calibrated.unit
 
     @cached_property
     def _of_draw(self) -> np.ndarray:
@@ -128,19 +168,9 @@ class LinearPrediction(Prediction):
         return self.drawn.chains, self.drawn.draws
 
     @property
-    def classes(self) -> int | None:
-        """Linear models are of numbers."""
-        return None
-
-    @property
-    def kinds(self) -> tuple[str, ...]:
-        """The kinds of prediction that there are."""
-        return (*NUMBER_KINDS, "sigma")
-
-    @property
     def averages(self) -> tuple[str, ...]:
         """Those that keep no draw in memory."""
-        return ("mean", "sigma")
+        return ("mean", "sigma") if self.moments is None else ("mean", "sd", "sigma")
 
     def numbers(self, keeps_draws: bool) -> int:
         """How many numbers are in memory at once for a row, with or without those of every draw."""
@@ -150,16 +180,9 @@ class LinearPrediction(Prediction):
         """From some of the draws of each chain, by their numbers."""
         return replace(self, drawn=self.drawn.take(draws))
 
-    def predict(self, rows: np.ndarray, kind: Kind = "mean", prob: float = 0.9) -> Any:
-        """What `SubsetPosterior.predict` promises, for rows of the matrix."""
-        return self._predicted(len(rows), kind, prob, lambda some, _: LinearBlock(self, rows[some], some.start))
-
-    def log_density(self, rows: np.ndarray, y: np.ndarray, weight: np.ndarray | None) -> np.ndarray:
-        """log P(y | x, γ, α, β, σ) of each draw and row, shape (chains, draws, rows).
-
-        The noise of a row of weight w has the variance σ²/w.
-        """
-        return self._log_densities(y, weight, lambda some, _: LinearBlock(self, rows[some], some.start))
+    def blocks(self, rows: np.ndarray) -> Callable[[slice, Sequence[str]], LinearBlock]:
+        """What tells what the draws say of some rows of the matrix."""
+        return lambda some, _: LinearBlock(self, rows[some], some.start)
 
 
 class LinearBlock(Block):
@@ -190,7 +213,7 @@ class LinearBlock(Block):
         return fits + sigma * normals_by_row(self._prediction.seed, self._first, len(self._matrix), len(fits)).T
 
     def log_density(self, y: np.ndarray, weight: np.ndarray | float) -> np.ndarray:
-        """log P(y | x, γ, α, β, σ) of each draw and row."""
+        """log P(y | x, γ, α, β, σ) of each draw and row; the noise of a row of weight w has the variance σ²/w."""
         return log_normal(y, self.draws, self._prediction.sigma[:, None] / np.sqrt(weight))
 
     @property
@@ -199,6 +222,15 @@ class LinearBlock(Block):
         return self._prediction.average(self._matrix)
 
     @property
+    def sd(self) -> np.ndarray:
+        """√Var(y | x), by Var(y | x) = E σ² + Var E(y | x, model); without moments of the draws."""
+        exact = self._prediction.sd(self._matrix)
+        noise = (self._prediction.sigma**2).mean()
+        return np.sqrt(noise + self.draws.var(axis=0)) if exact is None else exact
+
+    @property
     def sigma(self) -> np.ndarray:
         """The posterior mean of σ."""
-        return np.full(len(self._matrix), self._prediction.sigma.mean())
+        moments, unit = self._prediction.moments, self._prediction.model.calibrated.unit
+        mean = self._prediction.sigma.mean() if moments is None else moments.sigma * unit
+        return np.full(len(self._matrix), mean)

@@ -130,8 +130,8 @@ class BetaBinomial(ModelPrior):
     b: float = 1.0
 
     def __post_init__(self) -> None:
-        require_positive("a", self.a)
-        require_positive("b", self.b)
+        require_positive("a", self.a, LARGEST_BETA)
+        require_positive("b", self.b, LARGEST_BETA)
 
     def log_sizes(self, units: int) -> np.ndarray:
         """log B(a + u, b + U − u) − log B(a, b) of each size u."""
@@ -160,7 +160,7 @@ class SizePrior(ModelPrior):
     """
 
     kind = "sizes"
-    h: Sequence[float]
+    h: Sequence[float] | np.ndarray
 
     def __post_init__(self) -> None:
         given = self.h.tolist() if isinstance(self.h, np.ndarray) else self.h
@@ -358,6 +358,10 @@ class Ridge(ParameterPrior):
         return "ridge", float(self.c)
 
 
+# The largest a of a hyper-g prior: past it nothing but the empty model is left.
+STEEPEST_TAIL = 1000.0
+# Of a Beta distribution, so that its logarithms keep their digits.
+LARGEST_BETA = 1e8
 MODEL_PRIORS = (Independent, BetaBinomial, SizePrior, ExpectedSize)
 PARAMETER_PRIORS = (GPrior, HyperG, HyperGN, Ridge)
 
@@ -408,5 +412,7 @@ def _require_share(name: str, value: Any) -> None:
 
 
 def _require_tail(a: Any) -> None:
-    if not is_number(a) or not 2 < a < inf:
-        raise InputError(f"a={a!r}: choose more than 2, else p(g) is no distribution; usually 3 or 4")
+    if not is_number(a) or not 2 < a <= STEEPEST_TAIL:
+        raise InputError(
+            f"a={a!r}: choose more than 2, else p(g) is no distribution, and {STEEPEST_TAIL:g} or less; usually 3 or 4"
+        )

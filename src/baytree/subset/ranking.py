@@ -9,6 +9,7 @@ import numpy as np
 
 from ..errors import InputError
 from ..text import counted
+from .moments import Moments
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,6 +26,8 @@ class Enumerated:
         The probability of each number of free units.
     unit, begin, log_likelihood, log_prior : numpy.ndarray
         The most probable models, best first, as `SubsetDraws` has models.
+    moments : Moments or None
+        Those of coefficients and noise; None of files that were written before there were any.
     """
 
     log_total: float
@@ -34,18 +37,25 @@ class Enumerated:
     begin: np.ndarray
     log_likelihood: np.ndarray
     log_prior: np.ndarray
+    moments: Moments | None = None
 
-    def check(self, units: int, free: int) -> None:
-        """Raise InputError where the parts do not belong together, or to so many units of which so many are free."""
+    def check(self, units: int, free: int, columns: int) -> None:
+        """Raise InputError where the parts do not belong together, or to so many units, free ones and columns."""
         fits = len(self.inclusion) == units and len(self.sizes) == free + 1
         fits = fits and len(self.begin) - 1 == len(self.log_likelihood) == len(self.log_prior) > 0
+        fits = fits and all(one.ndim == 1 for one in (self.inclusion, self.sizes, self.begin, self.unit))
+        fits = fits and self.log_likelihood.shape == self.log_prior.shape == (len(self.begin) - 1,)
         whole = fits and self.begin[0] == 0 and self.begin[-1] == len(self.unit) and (np.diff(self.begin) >= 0).all()
         whole = whole and (not self.unit.size or (self.unit.min() >= 0 and self.unit.max() < units))
         figures = (self.log_total, self.log_likelihood, self.log_prior)
+        most = np.max(self.log_likelihood + self.log_prior, initial=-np.inf) if fits else 0.0
         shares = np.concatenate([self.inclusion, self.sizes])
         # Sums of probabilities, which rounding may leave somewhat above 1.
-        if not whole or not all(np.isfinite(one).all() for one in figures) or not (np.abs(shares - 0.5) < 0.5001).all():
+        whole = whole and all(np.isfinite(one).all() for one in figures) and most < self.log_total + 1e-3
+        if not whole or not (np.abs(shares - 0.5) < 0.5001).all():
             raise InputError("what the enumeration found is damaged")
+        if self.moments is not None:
+            self.moments.check(columns)
 
 
 @dataclass(frozen=True)
@@ -218,12 +228,12 @@ class Coefficients:
     names : tuple of str
         The columns of the matrix, the intercept first where there is one.
     mean, sd : numpy.ndarray
-        Over all models, a coefficient being 0 in those without its column. The means are averages of each model's own
-        posterior mean.
+        Over all models, a coefficient being 0 in those without its column: exact where all models were enumerated.
+        Else the means are averages of each model's own posterior mean, and the standard deviations those of the draws.
     interval : numpy.ndarray
-        Equal-tailed, shape (columns, 2).
+        Equal-tailed, of the draws, shape (columns, 2).
     inclusion : numpy.ndarray
-        The share of the draws with the column.
+        The probability of the column: exact, or the share of the draws with it.
     prob : float
         The probability of the intervals.
     """

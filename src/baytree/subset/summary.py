@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from ..posterior.summary import BaseSummary
 from ..text import counted
 from .ranking import Coefficients, Inclusion, RankedModels
-
-if TYPE_CHECKING:
-    from .posterior import SubsetPosterior
 
 TOP = 5
 
@@ -73,15 +69,3 @@ class SubsetSummary(BaseSummary):
             ["coefficients, averaged over models", str(self.coefficients)],
             [f"median-probability model: {' + '.join(self.median_model) or '(no column)'}"],
         ]
-
-
-def summarise(posterior: SubsetPosterior) -> SubsetSummary:
-    """What `SubsetPosterior.summary` promises."""
-    return SubsetSummary.of(
-        posterior,
-        inclusion=posterior.inclusion(),
-        top_models=posterior.top_models(TOP),
-        coefficients=posterior.coefficients(),
-        median_model=posterior.median_model(),
-        enumerated=posterior.enumerated is not None,
-    )

@@ -130,6 +130,8 @@ def template_of(tree: Any) -> Template:
         return _read_file(tree)
     if isinstance(tree, str):
         is_text = "\n" in tree or tree.lstrip().startswith("{")
+        if not is_text and not tree.strip():
+            raise InputError(f"tree={tree!r} is empty; give a tree as text, or the name of its file")
         return _from_text(tree, "tree") if is_text else _read_file(tree)
     if isinstance(tree, Mapping):
         return Template.from_dict(tree)

@@ -1,6 +1,7 @@
 """Sums of trees as estimators and posteriors: scikit-learn's checks, weights, offsets, knowledge, kinds of columns."""
 
 import json
+from copy import copy
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from sklearn.model_selection import GridSearchCV
 
 import baytree as bt
 
-QUICK = {"trees": 10, "chains": 2, "warmup": 30, "draws": 40, "random_state": 0}
+QUICK: dict[str, Any] = {"trees": 10, "chains": 2, "warmup": 30, "draws": 40, "random_state": 0}
 
 
 @pytest.fixture(scope="module")
@@ -300,7 +301,9 @@ def is_allowed(tree: bt.Tree, known: bt.Knowledge) -> bool:
     """Whether single trees of the same rows would be allowed by the prior: a chain can start there or not."""
     design = bt.datasets.friedman(150, seed=1).design()
     try:
-        bt.sample(bt.CART(bt.GrowTree() & known), design, init=tree, warmup=0, draws=1, chains=1, progress=False)
+        bt.sample(
+            bt.CART(bt.GrowTree(min_leaf=1) & known), design, init=tree, warmup=0, draws=1, chains=1, progress=False
+        )
     except bt.InputError:
         return False
     return True
@@ -350,8 +353,8 @@ def test_sparse_weights_find_the_columns() -> None:
         ({"sigma": "lineal"}, "no sigma 'lineal'. Did you mean 'linear'?"),
         ({"sigma": 0}, "sigma=0"),
         ({"sigma": float("nan")}, "sigma=nan"),
-        ({"moves": "swap"}, "no move 'swap'. Choose from: auto, birth_death, change"),
-        ({"moves": {"birth_death": -1}}, "birth_death"),
+        ({"proposal": "swap"}, "no proposal 'swap'. Choose from: auto, birth_death, change"),
+        ({"proposal": {"birth_death": -1}}, "birth_death"),
         ({"init": "leaf"}, "no init 'leaf'. Choose from: root, grow"),
         ({"knowledge": "x1"}, "knowledge='x1': give a constraint"),
         ({"knowledge": bt.Forbid("x77")}, "no column 'x77'"),
@@ -429,3 +432,15 @@ def test_of_several_classes_each_has_a_sum(friedman: bt.datasets.Dataset) -> Non
     assert (summary.sums, summary.trees, posterior.ensemble.trees) == (3, 10, 30)
     assert "\n3 sums of 10 trees, of " in str(summary)
     assert "40 draws of 3 × 10 trees," in repr(posterior)
+
+
+@pytest.mark.parametrize("word", ["nonsense", "AVX2", "name", "__class__"])
+def test_registers_that_there_are_none_of(
+    friedman: bt.datasets.Dataset, word: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BAYTREE_SIMD", "")  # as if it were unset
+    fitted = copy(bt.BARTRegressor(**QUICK).fit(friedman.X, friedman.y).posterior_)  # has predicted nothing yet
+    monkeypatch.setenv("BAYTREE_SIMD", word)
+    for attempt in (lambda: bt.BARTRegressor(**QUICK).fit(friedman.X, friedman.y), lambda: fitted.predict(friedman.X)):
+        with pytest.raises(bt.InputError, match=f"no BAYTREE_SIMD '{word}'.*Choose from: plain, avx2, avx512"):
+            attempt()

@@ -1,5 +1,7 @@
 """What posteriors of sums of trees say about their columns: the same as their predictions, put together by hand."""
 
+from typing import Any
+
 import numpy as np
 import polars as pl
 import pytest
@@ -12,7 +14,7 @@ from baytree.interpret import interactions, variable_use
 DATA = bt.datasets.friedman(n=150, p=5, seed=2)
 DESIGN = DATA.design()
 X = DATA.X[:40]
-PLAN = {"warmup": 100, "draws": 40, "chains": 2, "seed": 1, "progress": False}
+PLAN: dict[str, Any] = {"warmup": 100, "draws": 40, "chains": 2, "seed": 1, "progress": False}
 
 
 @pytest.fixture(scope="module")
@@ -57,7 +59,7 @@ def test_what_is_known_of_friedmans_function_is_seen(posterior: BARTPosterior) -
 
 
 @pytest.mark.parametrize("draws", [0, -1, 2.5])
-def test_a_number_of_draws_that_cannot_be(posterior: BARTPosterior, draws: float) -> None:
+def test_a_number_of_draws_that_cannot_be(posterior: BARTPosterior, draws: Any) -> None:
     with pytest.raises(InputError, match=f"draws={draws}: choose a whole number, 1 or more"):
         posterior.partial_dependence(X, "x4", draws=draws)
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -11,7 +12,8 @@ from scipy import stats
 import baytree as bt
 from baytree.bart.prediction import SumPrediction, SumPredictor, largest_probabilities
 from baytree.data.design import Schema
-from baytree.trees.ensemble import Ensemble
+from baytree.data.response import Task
+from baytree.trees.forest import Ensemble
 from exact.bart.native import forest_of
 from reference.bart.random_sums import Column, RandomSums, random_sums, sums_by_walking
 
@@ -42,7 +44,7 @@ def random_prediction(response: str, draws: int = DRAWS, soft: bool = False) -> 
         "two classes": generator.choice(["no", "yes"], 100),
         "four classes": generator.choice(list("abcd"), 100),
     }[response]
-    task = "regression" if response == "number" else "classification"
+    task: Task = "regression" if response == "number" else "classification"
     schema = bt.make_design(frame(100), y, task=task).schema
     outputs = 4 if response == "four classes" else 1
     sizes = [1, 2, 3, 4, 2, 3, 2, 2]
@@ -76,7 +78,7 @@ def test_numbers() -> None:
     assert np.allclose(prediction.predict(bins, offset=offset), expected.mean(axis=0), rtol=0, atol=1e-12)
     draws = prediction.predict(bins, "draws", offset=offset)
     assert np.array_equal(draws, expected.reshape(CHAINS, DRAWS, 150))
-    interval = prediction.predict(bins, "interval", 0.5, offset)
+    interval = prediction.predict(bins, "interval", 0.5, offset=offset)
     assert np.allclose(interval, np.quantile(expected, [0.25, 0.75], axis=0).T)
 
 
@@ -218,8 +220,12 @@ def test_what_columns_add_is_what_is_predicted(response: str) -> None:
     prediction, drawn = random_prediction(response)
     bins = prediction.schema.encode(frame(60, seed=3))
     f = fits(prediction, drawn, bins)
-    signed = {"number": [f[:, 0]], "two classes": [-f[:, 0], f[:, 0]], "four classes": np.moveaxis(f, 1, 0)}[response]
-    for place, expected in enumerate(signed):
+    signed: dict[str, Any] = {
+        "number": [f[:, 0]],
+        "two classes": [-f[:, 0], f[:, 0]],
+        "four classes": np.moveaxis(f, 1, 0),
+    }
+    for place, expected in enumerate(signed[response]):
         values, base = prediction.explain(bins, place)
         assert values.shape == (CHAINS * DRAWS, 60, 3)
         assert np.allclose(values.sum(axis=-1) + base[:, None], expected)

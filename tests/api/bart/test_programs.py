@@ -3,6 +3,7 @@
 import json
 import re
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,7 +14,7 @@ from baytree.bart.null import without_interactions
 from baytree.trees.forest import rules_of
 
 GROWTREE = bt.slp.load("growtree.slp")
-FAST = {"warmup": 5, "draws": 4, "chains": 2, "seed": 1, "progress": False}
+FAST: dict[str, Any] = {"warmup": 5, "draws": 4, "chains": 2, "seed": 1, "progress": False}
 
 # Trees of one leaf, or of so many that few are small enough.
 BUSHY = """
@@ -31,15 +32,15 @@ def design() -> bt.Design:
 
 
 def test_a_resolved_model_is_written_and_read(design: bt.Design) -> None:
-    model = bt.BART(trees=3, prior=GROWTREE, moves="subtree=2").resolve(design)
-    assert model.shares() == {"subtree": 2.0}
+    model = bt.BART(trees=3, prior=GROWTREE, proposal="subtree=2").resolve(design)
+    assert model.shares == {"subtree": 2.0}
     assert bt.BART.from_dict(json.loads(json.dumps(model.to_dict()))) == model
 
 
-@pytest.mark.parametrize("moves", ["birth_death", "independent", {"subtree": 1, "sequence": 1}])
-def test_other_moves_are_refused(moves: str | dict[str, float]) -> None:
+@pytest.mark.parametrize("proposal", ["birth_death", "independent", {"subtree": 1, "sequence": 1}])
+def test_other_moves_are_refused(proposal: str | dict[str, float]) -> None:
     with pytest.raises(InputError, match="subtree"):
-        bt.BART(prior=GROWTREE, moves=moves)
+        bt.BART(prior=GROWTREE, proposal=proposal)
 
 
 @pytest.mark.parametrize(
@@ -51,7 +52,7 @@ def test_other_moves_are_refused(moves: str | dict[str, float]) -> None:
         ({"prior": bt.slp.load("edittree.slp", semantics="reject")}, "not for sums of trees"),
     ],
 )
-def test_what_cannot_be_is_explained(options: dict[str, object], message: str) -> None:
+def test_what_cannot_be_is_explained(options: dict[str, Any], message: str) -> None:
     with pytest.raises(InputError, match=re.escape(message)):
         bt.BART(**options)
 

@@ -1,5 +1,7 @@
 """Noise whose variance is a product of trees, as a person meets it."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -22,7 +24,7 @@ def table(rows: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
 @pytest.fixture(scope="module")
 def fitted() -> dict[str, bt.BARTRegressor]:
     x, y = table(ROWS, 1)
-    settings = {"trees": 50, "chains": 2, "warmup": 300, "draws": 300, "random_state": 1}
+    settings: dict[str, Any] = {"trees": 50, "chains": 2, "warmup": 300, "draws": 300, "random_state": 1}
     return {name: bt.BARTRegressor(variance=name, **settings).fit(x, y) for name in ("constant", "forest")}
 
 
@@ -59,7 +61,7 @@ def test_the_posterior_says_what_the_noise_is(fitted: dict[str, bt.BARTRegressor
 def test_units_do_not_matter(fitted: dict[str, bt.BARTRegressor]) -> None:
     """Of a response a thousand times as large the noise is so as well."""
     x, y = table(ROWS, 1)
-    few = {"trees": 20, "chains": 1, "warmup": 50, "draws": 50, "random_state": 1, "variance": "forest"}
+    few: dict[str, Any] = {"trees": 20, "chains": 1, "warmup": 50, "draws": 50, "random_state": 1, "variance": "forest"}
     small, large = (bt.BARTRegressor(**few).fit(x, unit * y) for unit in (1.0, 1024.0))
     ratio = large.predict(x, kind="sigma") / small.predict(x, kind="sigma")
     np.testing.assert_allclose(ratio, 1024.0, rtol=1e-4)
@@ -76,7 +78,7 @@ def test_units_do_not_matter(fitted: dict[str, bt.BARTRegressor]) -> None:
         ({"variance": "forest", "split": "soft"}, "choose 'hard'"),
     ],
 )
-def test_refused(settings: dict[str, object], message: str) -> None:
+def test_refused(settings: dict[str, Any], message: str) -> None:
     with pytest.raises(bt.InputError, match=message):
         bt.BART(**settings)
 

@@ -16,8 +16,8 @@ from arviz_stats.base import array_stats
 import baytree as bt
 from baytree import _core
 from baytree.data.to_core import native_columns
-from baytree.diagnostics import predictions as agreement
-from baytree.diagnostics.advice import advice, verdict
+from baytree.diagnostics import comparison
+from baytree.diagnostics.comparison import Rows, diagnose, diagnose_rows, distinct_rows, ess_of, rhat_of, training_rows
 from baytree.diagnostics.convergence import (
     LARGEST_RHAT_LIMIT,
     NEAR_RHAT,
@@ -26,11 +26,9 @@ from baytree.diagnostics.convergence import (
     Diagnostics,
     PredictionDiagnostic,
     SplitDiagnostic,
-    diagnose,
-    ess_of,
-    rhat_of,
+    advice,
+    verdict,
 )
-from baytree.diagnostics.predictions import Rows, diagnose_rows, distinct_rows, training_rows
 from baytree.mcmc.settings import RunSettings
 from baytree.trees.forest import Forest
 
@@ -48,18 +46,20 @@ def made(
     leaf = _core.Predictor(native_columns(design.schema), forest.arrays()).apply(bins)
     statistics = np.zeros((int(forest.leaves.sum()), len(design.classes)))
     np.add.at(statistics, (leaf, np.tile(design.y, len(trees))), 1)
-    index = np.asarray(index)
+    index, kinds = np.asarray(index), len(model.components)
     scores = np.array([model.log_likelihood(design, tree) for tree in trees])
     return bt.Posterior(
         model=model,
         schema=design.schema,
-        settings=RunSettings(len(index), 0, index.shape[1], 1, 0, design.rows, ""),
+        settings=RunSettings(
+            chains=len(index), warmup=0, draws=index.shape[1], thin=1, seed=0, rows=design.rows, data=""
+        ),
         forest=forest,
         statistics=statistics,
         tree_index=index,
         log_likelihood=scores[index],
         log_prior=np.zeros(index.shape),
-        states=({"rungs": [{"turns": [1] * 4, "accepted": [0] * 4}]},) * len(index),
+        states=({"rungs": [{"turns": [1] * kinds, "accepted": [0] * kinds}]},) * len(index),
         monitored=training_rows(design),
     )
 
@@ -212,9 +212,9 @@ def test_independent_draws_agree_and_other_ones_do_not() -> None:
     index = generator.choice(5, size=(4, 2000), p=share)
     found = made(line(), TREES, index).diagnostics()
     assert found.agree
-    assert found.apart == found.scarce == []
+    assert found.apart == [] and found.scarce == []
     assert found.shared_trees == 1
-    chance = math.sqrt(0.25 / agreement.DRAWS)
+    chance = math.sqrt(0.25 / comparison.DRAWS)
     assert found.splits.average_sd < 2 * chance
     index[3] = generator.choice(5, size=2000, p=[0.6, 0.1, 0.1, 0.1, 0.1])
     apart = made(line(), TREES, index).diagnostics()
@@ -231,8 +231,8 @@ def test_few_effective_draws() -> None:
     assert not found.apart
     assert {one.quantity for one, _ in found.scarce} == {"predictions", "log-likelihood", "leaves"}
     [remedy] = posterior.summary().remedies
-    assert set(remedy.options) == {"draws"}
-    assert "effective sample size of 400" in posterior.summary().verdict
+    assert set(remedy.options) == {"effort"}
+    assert "effective sample size is not 400" in posterior.summary().verdict
 
 
 @pytest.mark.parametrize("draws", [1, 3])
@@ -265,7 +265,9 @@ def test_split_frequencies_by_hand() -> None:
     """Tree 1 splits {0-3}; tree 3 splits {0-3}, {4-5} and {6-7}. Both edges of a root are one split."""
     found = made(line(), TREES, [[1, 1, 1, 1], [1, 1, 3, 3]]).diagnostics().splits
     half = np.std([0, 0.5], ddof=1)
-    assert found == SplitDiagnostic(3, pytest.approx(2 * half / 3), pytest.approx(half))
+    assert found.splits == 3
+    assert found.average_sd == pytest.approx(2 * half / 3)
+    assert found.largest_sd == pytest.approx(half)
 
 
 def test_rare_splits_do_not_count() -> None:
@@ -286,7 +288,8 @@ def test_splits_are_of_rows_whatever_is_asked_and_in_which_order() -> None:
     design = bt.make_design(X, [0, 1, 1, 0, 0, 1, 1, 0, 1], task="classification", names=["x", "y"])
 
     def corners(first: str, then: str, low: float, high: float) -> dict[str, Any]:
-        return split(low, *[split(high, feature=then)] * 2, feature=first)
+        below = split(high, feature=then)
+        return split(low, below, below, feature=first)
 
     low, high = design.schema.columns[0].cuts
     same = made(design, [corners("x", "y", low, low), corners("y", "x", low, low)], [[0] * 4, [1] * 4])
@@ -340,14 +343,14 @@ def test_watched_rows_are_few_distinct_and_always_the_same() -> None:
     X = generator.integers(0, 40, size=(20_000, 2)).astype(float)
     design = bt.make_design(X, generator.integers(0, 2, 20_000), task="classification")
     rows = training_rows(design)
-    assert len(rows.bins) == len(np.unique(rows.bins, axis=0)) == agreement.ROWS
+    assert len(rows.bins) == len(np.unique(rows.bins, axis=0)) == comparison.ROWS
     assert (np.diff(rows.number) > 0).all()
     np.testing.assert_array_equal(rows.bins, design_codes(design)[rows.number])
     np.testing.assert_array_equal(training_rows(design).number, rows.number)
     classes = bt.make_design(X, generator.integers(0, 5, 20_000), task="classification")
-    assert len(training_rows(classes).bins) == agreement.ROWS // 4
+    assert len(training_rows(classes).bins) == comparison.ROWS // 4
     many = bt.make_design(X, generator.integers(0, 30, 20_000), task="classification")
-    assert len(training_rows(many).bins) == agreement.FEWEST_ROWS
+    assert len(training_rows(many).bins) == comparison.FEWEST_ROWS
 
 
 def test_all_rows_of_a_small_table_are_watched() -> None:
@@ -359,7 +362,7 @@ def test_all_rows_of_a_small_table_are_watched() -> None:
 
 @pytest.mark.parametrize(("there", "most"), [(500, 500), (501, 500), (999, 500), (10_000, 500), (7, None)])
 def test_draws_are_evenlyspaced(there: int, most: int | None) -> None:
-    taken = agreement.spaced(np.arange(there)[None], most)[0]
+    taken = comparison.spaced(np.arange(there)[None], most)[0]
     assert len(taken) == min(there, most or there)
     assert taken[-1] == there - 1
     gaps = np.diff(taken)
@@ -369,7 +372,7 @@ def test_draws_are_evenlyspaced(there: int, most: int | None) -> None:
 def test_long_runs_are_looked_at_in_part(monkeypatch: pytest.MonkeyPatch) -> None:
     posterior = made(line(), TREES, np.random.default_rng(0).choice(5, size=(2, 300)))
     whole = posterior.diagnostics(line(), draws=None)
-    monkeypatch.setattr(agreement, "LONG", 100)
+    monkeypatch.setattr(comparison, "LONG", 100)
     part = posterior.diagnostics(line())
     third = diagnose("log-likelihood", posterior.log_likelihood[:, 2::3])
     assert (part.log_likelihood.rhat, part.log_likelihood.ess_tail) == (third.rhat, third.ess_tail)
@@ -396,54 +399,79 @@ def test_rows_of_the_users_choice() -> None:
 def found_with(
     *, rhat: float = 1.0, largest: float = 1.0, ess: float = 4000, shared: float = 0.9, other: float = 1.0
 ) -> Diagnostics:
-    predictions = PredictionDiagnostic(50, 500, rhat, ess, ess, largest, ess, ess, 3, 0.01)
+    predictions = PredictionDiagnostic(50, 500, rhat, ess, ess, largest, ess, ess, 3, 0.01, 0.2)
     monitored = {name: Diagnostic(name, 0, 1, other, 4000, 4000) for name in ("log-likelihood", "leaves")}
     splits = SplitDiagnostic(9, 0.01, 0.02)
     return Diagnostics(4, 1000, monitored["log-likelihood"], monitored["leaves"], predictions, splits, shared)
 
 
-def remedies(found: Diagnostics, temperatures: int) -> list[dict[str, int]]:
-    given = advice(found, warmup=1000, draws=1000, temperatures=temperatures)
-    assert all(remedy.what in verdict(found, given) for remedy in given)
-    return [remedy.options for remedy in given]
-
-
-LONGER = {"warmup": 10_000, "draws": 10_000}
+def settings_of(effort: str | float | None, temperatures: int | None) -> RunSettings:
+    """Of a run that was asked for so many temperatures, or may choose their number."""
+    ladder: Any = {"temperatures": temperatures or 1, "free_ladder": temperatures is None}
+    return RunSettings(chains=4, warmup=1, draws=1000, thin=1, seed=0, rows=9, data="", effort=effort, **ladder)
 
 
 @pytest.mark.parametrize(
-    ("found", "temperatures", "expected"),
+    ("found", "effort", "temperatures", "expected"),
     [
-        (found_with(), 1, []),
-        (found_with(ess=150), 1, [{"draws": 3000}]),
-        (found_with(ess=1), 1, [{"draws": 10_000}]),
-        (found_with(rhat=1.05, largest=1.06), 1, [LONGER]),
-        (found_with(rhat=1.5, largest=1.6), 1, [LONGER]),
-        (found_with(rhat=1.5, largest=1.6, shared=0.1), 1, [{"temperatures": 12}, LONGER]),
-        (found_with(rhat=1.5, largest=1.6, shared=0.1), 8, [LONGER]),
-        (dataclasses.replace(found_with(), chains=1), 1, [{"chains": 4}]),
+        (found_with(), "quick", None, []),
+        (found_with(rhat=1.5, largest=1.6), None, None, [{"effort": "default"}]),
+        (found_with(rhat=1.5, largest=1.6), "quick", None, [{"effort": "default"}]),
+        (found_with(rhat=1.05, largest=1.06), 30.0, None, [{"effort": "default"}]),
+        (found_with(ess=150), "default", None, [{"effort": "thorough"}]),
+        (found_with(rhat=1.5, largest=1.6), "thorough", 1, [{"effort": "unlimited", "temperatures": "auto"}]),
+        (found_with(rhat=1.5, largest=1.6), "unlimited", 12, [{"effort": "unlimited"}]),
+        (dataclasses.replace(found_with(), chains=1), "quick", None, [{"chains": 4}]),
     ],
 )
-def test_advice(found: Diagnostics, temperatures: int, expected: list[dict[str, int]]) -> None:
-    assert remedies(found, temperatures) == expected
+def test_advice(
+    found: Diagnostics, effort: str | float | None, temperatures: int | None, expected: list[dict[str, Any]]
+) -> None:
+    given = advice(found, settings_of(effort, temperatures), tempers=True)
+    assert all(remedy.what in verdict(found, given, False) for remedy in given)
+    assert [remedy.options for remedy in given] == expected
+
+
+def test_few_draws_that_are_independent_need_no_longer_chains() -> None:
+    few = dataclasses.replace(found_with(rhat=1.02, largest=1.03, ess=190), draws=50)
+    assert not few.agree and few.is_enough
+    [remedy] = advice(few, dataclasses.replace(settings_of("default", None), draws=50), tempers=True)
+    assert remedy.options == {"draws": 143}
+
+
+@pytest.mark.parametrize(
+    ("found", "grade", "said"),
+    [
+        (found_with(), "agree", "The chains agree: predictions differ by 0.01 between chains, 5% of their own"),
+        (found_with(rhat=1.03, largest=1.1), "nearly", "nearly agree, enough for decisions"),
+        (found_with(ess=150), "nearly", "nearly agree: predictions differ by 0.01"),
+        (found_with(rhat=1.03, largest=1.3), "not yet", "do not agree yet"),
+        (found_with(other=1.2), "not yet", "do not agree yet"),
+        (found_with(ess=30), "not yet", "effective"),
+    ],
+)
+def test_grades(found: Diagnostics, grade: str, said: str) -> None:
+    assert found.grade == grade
+    assert said in verdict(found, (), of_classes=False)
+    assert "probabilities differ by 1 points" in verdict(found, (), of_classes=True)
 
 
 def test_the_worst_comes_first() -> None:
     apart = "on log-likelihood (R-hat 1.400), leaves (R-hat 1.400) and predictions (R-hat 1.200)"
-    assert apart in verdict(found_with(rhat=1.2, largest=1.3, other=1.4), ())
+    assert apart in verdict(found_with(rhat=1.2, largest=1.3, other=1.4), (), False)
 
 
 def test_one_row_far_off_is_no_agreement() -> None:
     assert found_with(rhat=1.005, largest=1.049).agree
     off = found_with(rhat=1.005, largest=1.3)
     assert not off.agree
-    assert "predictions (R-hat 1.300)" in verdict(off, ())
+    assert "predictions (R-hat 1.300)" in verdict(off, (), False)
 
 
 def test_unknown_predictions_are_said() -> None:
     unknown = dataclasses.replace(found_with(), predictions=None, splits=None)
     assert unknown.agree
-    assert "Predictions were not compared" in verdict(unknown, ())
+    assert "Predictions were not compared" in verdict(unknown, (), False)
 
 
 def test_the_largest_of_many_does_not_forbid_agreement_by_chance() -> None:

@@ -144,4 +144,4 @@ def test_what_has_no_given_tree_or_other_data_is_refused() -> None:
     with pytest.raises(InputError, match="not the data that the draws came from"):
         posterior(DRAWN).edits(bt.datasets.load("kyphosis").design())
     with pytest.raises(InputError, match="a Design is needed"):
-        posterior(DRAWN).edits(FRAME)
+        posterior(DRAWN).edits(FRAME)  # type: ignore[arg-type]

@@ -3,6 +3,7 @@
 import dataclasses
 import itertools
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -10,6 +11,7 @@ import pytest
 from scipy import stats
 
 import baytree as bt
+from baytree.data.response import Task
 from baytree.knowledge import Monotone
 
 SIZES = [-2.0, -1.0, -0.4, 0.0, 0.3, 0.9, 2.0]
@@ -48,7 +50,7 @@ def steps(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return np.diff(shaped[..., 1:], axis=-1), np.diff(shaped[..., 1:, :], axis=-2)
 
 
-def fit(prior: bt.GrowTree | bt.slp.Program, task: str) -> bt.Posterior:
+def fit(prior: Any, task: Task) -> bt.Posterior:
     frame, y = table()
     response = y if task == "regression" else np.where(y > 0, "yes", "no")
     design = bt.make_design(frame, response, task=task)
@@ -69,7 +71,7 @@ def task(request: pytest.FixtureRequest) -> str:
 
 
 @pytest.fixture(scope="module", params=PRIORS)
-def posterior(request: pytest.FixtureRequest, task: str) -> bt.Posterior:
+def posterior(request: pytest.FixtureRequest, task: Task) -> bt.Posterior:
     return fit(PRIORS[request.param](), task)
 
 
@@ -85,7 +87,7 @@ def test_every_draw_is_monotone(posterior: bt.Posterior) -> None:
     assert (by_size > 0).any() and (by_load < 0).any()
 
 
-def test_free_draws_are_not_monotone(task: str) -> None:
+def test_free_draws_are_not_monotone(task: Task) -> None:
     """The same question of trees that need not be monotone."""
     post = fit(bt.GrowTree(beta=0.5), task)
     by_size, by_load = steps(second(post, post.predict(grid(), kind="draws")))
@@ -177,7 +179,8 @@ def test_states_of_other_trees_are_refused(posterior: bt.Posterior) -> None:
     design = bt.make_design(
         frame, y if is_number else np.where(y > 0, "yes", "no"), task="regression" if is_number else "classification"
     )
-    for values, message in (([], "0 values for"), (None, "not monotone")):
+    wrong: list[tuple[Any, str]] = [([], "0 values for"), (None, "not monotone")]
+    for values, message in wrong:
         states = []
         for state in posterior.states:
             [rung] = state["rungs"]

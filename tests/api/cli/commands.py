@@ -19,11 +19,14 @@ KILLED = """
 import os, signal, baytree.sampling.run as s
 s.CHECKPOINT_SECONDS = 0
 s.BLOCK_SECONDS = 1e-9
-def update(self, warmed, drawn, *rest, calls=[]):
-    calls += [drawn] if drawn else []
+usual = s.Run._next_block
+def next_block(run, calls=[]):
+    iterations = usual(run)
+    calls += [run.drawn] if run.drawn else []
     if len(calls) == 3:
         os.kill(os.getpid(), signal.SIGKILL)
-s.Progress.update = update
+    return iterations
+s.Run._next_block = next_block
 from baytree.cli import main
 main()
 """

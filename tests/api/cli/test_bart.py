@@ -41,14 +41,20 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_a_program_as_the_prior() -> None:
-    said = invoke(*NUMBERS, *QUICK, "--prior", "growtree.slp", "--moves", "subtree=2", "--max-depth", 2,
+    said = invoke(*NUMBERS, *QUICK, "--prior", "growtree.slp", "--proposal", "subtree=2", "--max-depth", 2,
                   "--out", "program.baytree").stdout  # fmt: skip
     found = bt.load("program.baytree")
     assert found.model.prior == bt.slp.load("growtree.slp") & bt.MaxDepth(2)
-    assert found.model.shares() == {"subtree": 2.0}
+    assert found.model.shares == {"subtree": 2.0}
     assert found.ensemble.leaves.max() <= 4
     assert "Each draw adds up 8 trees" in said
     assert "Prior: the program growtree.slp" in invoke("show", "program.baytree").stdout
+
+
+def test_registers_that_there_are_none_of(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("BAYTREE_SIMD", "nonsense")
+    said = invoke(*NUMBERS, *QUICK, "--out", "never.baytree", code=2).stderr
+    assert said.startswith("baytree: no BAYTREE_SIMD 'nonsense'")
 
 
 def test_a_longer_run_can_be_pasted() -> None:
@@ -84,6 +90,17 @@ def test_noise_that_trees_learn() -> None:
     assert np.array_equal(sigma, posterior.predict("friedman.csv", "sigma"))
 
 
+def test_noise_with_outliers() -> None:
+    text = invoke(*NUMBERS, *QUICK, "--noise", "student", "--out", "student.baytree").stdout
+    posterior = bt.load("student.baytree")
+    assert posterior.model.noise == "student" and posterior.freedom.shape == posterior.sigma.shape
+    assert "the noise has a scale of about" in text and "degrees of freedom (Student)" in text
+    assert "Student noise by sigma = linear" in invoke("show", "student.baytree").stdout
+    found = predicted("student.baytree", "friedman.csv", "--kind", "predictive_interval")
+    interval = posterior.predict("friedman.csv", "predictive_interval")
+    assert np.array_equal(found.select("predictive_lower", "predictive_upper").to_numpy(), interval)
+
+
 def test_soft_questions() -> None:
     invoke(*NUMBERS, *QUICK, "--split", "soft", "--bandwidth", "0.2", "--out", "soft.baytree", "-q")
     posterior = bt.load("soft.baytree")
@@ -99,8 +116,8 @@ def test_soft_questions() -> None:
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ("--temperatures 4", "--temperatures is for single trees, linear models and mixtures of experts: chains of "
-         "sums of trees are not tempered; --until-converged goes on until they agree; leave --temperatures out"),
+        ("--temperatures 4", "--temperatures is for single trees, mixtures of experts and linear models: chains of "
+         "sums of trees are not tempered; --effort thorough goes on until they agree; leave --temperatures out"),
         ("--semantics reject", "--semantics is for a program"),
         ("--prior growtree.slp --beta 2", "write it into growtree.slp"),
         ("--prior edittree.slp --semantics reject", "edittree.slp: not for sums of trees"),
@@ -112,11 +129,12 @@ def test_soft_questions() -> None:
         ("--k much", "k='much': choose a positive number, or 'learned'"),
         ("--sigma lineal", "Did you mean 'linear'?"),
         ("--sigma -2", "sigma=-2.0: choose a positive number"),
-        ("--moves swap", "no move 'swap'. Choose from: auto, birth_death, change"),
+        ("--proposal swap", "no proposal 'swap'. Choose from: auto, birth_death, change"),
         ("--variance-trees 5", "add that, or leave --variance-trees out"),
         ("--variance forest --nu inf", "nu=inf fixes the noise"),
         ("--split soft --monotone x4=+1", "split='soft' cannot be held to Monotone; leave that out"),
         ("--split soft --init grow", "with split='soft' choose init='root'"),
+        ("--split soft --proposal perturb", "only the cuts of hard rules are perturbed"),
         ("--bandwidth 0.2", "--bandwidth is for --split soft"),
         ("--offset nothing", "no column 'nothing'"),
         ("--column-weight x1=2 --sparse", "keep one"),

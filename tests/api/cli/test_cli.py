@@ -78,12 +78,11 @@ def test_fit_tells_what_it_read_learned_and_wrote() -> None:
 def test_fit_offers_a_longer_run_that_can_be_pasted() -> None:
     text = invoke("fit", "cancer.csv", "--target", "class", "--drop", "mitoses", "--seed", "7", "--draws", "20",
                   "--warmup", "0", "--out", "longer.baytree").stdout  # fmt: skip
-    tempered, longer = [shlex.split(line, comments=True) for line in text.splitlines() if "baytree fit" in line]
-    invoke(*tempered[1:])
-    assert bt.load("longer.baytree").settings.temperatures > 1
-    invoke(*longer[1:])
+    [longer] = [shlex.split(line, comments=True) for line in text.splitlines() if "baytree fit" in line]
+    assert longer[-2:] == ["--effort", "default"]
+    invoke(*longer[1:-1], "0.2")
     posterior = bt.load("longer.baytree")
-    assert (posterior.draws, posterior.settings.warmup, posterior.settings.seed) == (200, 1000, 7)
+    assert posterior.settings.thin > 1 and (posterior.draws, posterior.settings.seed) == (20, 7)
     assert "mitoses" not in posterior.schema.names
 
 
@@ -300,7 +299,7 @@ def test_wrong_column() -> None:
         (["--chains", "0"], "--chains 0"),
         (["--thin", "0"], "--thin 0"),
         (["--warmup", "-1"], "--warmup -1"),
-        (["--proposal", "birth"], "Did you mean 'birth_death'?"),
+        (["--proposal", "birth_deth"], "Did you mean 'birth_death'?"),
         (["--max-cuts", "many"], "--max-cuts many"),
         (["--max-cuts", "0"], "max_cuts=0"),
         (["--seed", "-1"], "--seed -1"),
@@ -412,19 +411,19 @@ def test_places_that_cannot_be_written() -> None:
     "arguments", [["show", "cancer.baytree"], ["predict", "cancer.baytree", "cancer.csv"], ["data"]]
 )
 def test_a_closed_pipe_ends_in_peace(arguments: list[str]) -> None:
-    process = subprocess.Popen([*BAYTREE, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    assert process.stdout is not None and process.stderr is not None
-    process.stdout.close()
-    assert process.stderr.read() == b""
-    assert process.wait() == 0
+    with subprocess.Popen([*BAYTREE, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout is not None and process.stderr is not None
+        process.stdout.close()
+        assert process.stderr.read() == b""
+        assert process.wait() == 0
 
 
 def test_a_closed_pipe_does_not_keep_fit_from_its_work() -> None:
     command = [*BAYTREE, "fit", "cancer.csv", "--target", "class", *QUICK, "--out", "piped.baytree"]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
-    assert process.stdout is not None
-    process.stdout.close()
-    assert process.wait() == 0
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
+        assert process.stdout is not None
+        process.stdout.close()
+        assert process.wait() == 0
     assert bt.load("piped.baytree").draws == 60
 
 
@@ -447,7 +446,7 @@ def wait_for(phase: str, out: str, process: subprocess.Popen[str], beyond: int =
         if partial_path(out).exists():
             try:
                 with open_model(partial_path(out)) as reader:
-                    reached = max((state[phase] for state in reader.states()), default=0)
+                    reached = max((state[phase] for state in reader.states), default=0)
                 if reached > beyond:
                     return reached
             except bt.FileError:
@@ -489,7 +488,7 @@ def test_an_interrupted_warmup_can_be_resumed(flags: tuple[str, ...]) -> None:
     assert not Path("warming.baytree").exists()
 
     with open_model(partial_path("warming.baytree")) as reader:
-        before = reader.states()[0]["warmed"]
+        before = reader.states[0]["warmed"]
     again = start(*shlex.split(command))
     wait_for("warmed", "warming.baytree", again, beyond=before)
     again.send_signal(signal.SIGINT)

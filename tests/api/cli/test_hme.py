@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -152,7 +153,7 @@ def test_gibbs() -> None:
     assert "2 chains × 30 draws after a warm-up of 20; seed 4" in text and "3 temperatures (adaptive)" in text
     found, design = bt.load("gibbs.baytree"), bt.read_linear("friedman.csv", "y", drop="group")
     model = bt.HME(depth=1, method="gibbs", nu=4, scale=2)
-    settings = {"chains": 2, "warmup": 20, "draws": 30, "seed": 4, "temperatures": 3}
+    settings: dict[str, Any] = {"chains": 2, "warmup": 20, "draws": 30, "seed": 4, "temperatures": 3}
     expected = bt.sample(model, design, **settings, progress=False)
     assert (found.model, found.settings) == (expected.model, expected.settings)
     assert np.array_equal(found.gates, expected.gates) and np.array_equal(found.variance, expected.variance)
@@ -169,7 +170,7 @@ def test_several_responses() -> None:
     """Such models come from Python; each response has columns of its own."""
     table = pl.read_csv("friedman.csv")
     X, y = table.select("x1", "x2"), table["y"].to_numpy()
-    options = {"chains": 2, "warmup": 5, "draws": 3, "random_state": 0}
+    options: dict[str, Any] = {"chains": 2, "warmup": 5, "draws": 3, "random_state": 0}
     model = bt.HMERegressor(depth=1, method="gibbs", **options).fit(X, np.column_stack([y, -y]))
     model.posterior_.save("several.baytree")
     found = pl.read_csv(invoke("predict", "several.baytree", "friedman.csv").stdout.encode())

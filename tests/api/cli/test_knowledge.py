@@ -14,8 +14,8 @@ from api.cli.commands import failure, invoke
 from baytree.cli import app
 from baytree.sampling import run as sampling
 
-FIT = ("fit", "kyphosis.csv", "--target", "y", "--chains", "1", "--warmup", "5", "--draws", "5", "--seed", "1")
-FIT += ("--out", "known.baytree")
+RUN = ("--chains", "1", "--warmup", "5", "--draws", "5", "--seed", "1", "--out", "known.baytree")
+FIT = ("fit", "kyphosis.csv", "--target", "y", *RUN)
 
 
 @pytest.fixture
@@ -119,7 +119,8 @@ def test_wrong_options(options: str, message: str) -> None:
 def test_wrong_files() -> None:
     Path("known.toml").write_text("max_dept = 4\n")
     assert said("--knowledge", "known.toml").startswith("known.toml: no entry 'max_dept'. Did you mean 'max_depth'?")
-    assert said("--knowledge", "no.toml", code=3) == "no.toml: cannot be read (No such file or directory)"
+    absent = "no.toml: cannot be read (No such file or directory); check the path"
+    assert said("--knowledge", "no.toml", code=3) == absent
 
 
 def test_options_are_refused_before_the_table_is_read() -> None:
@@ -163,7 +164,7 @@ def test_resuming_with_the_same_knowledge_or_without_a_word(monkeypatch: pytest.
     options = ("--box", "start<=12", "--forbid", "number")
     for again in ((), options):
         with monkeypatch.context() as patch:
-            patch.setattr(sampling.Progress, "update", kill)
+            patch.setattr(sampling.Run, "_next_block", kill)
             with pytest.raises(Killed):
                 CliRunner().invoke(app, [*FIT, *options], catch_exceptions=False)
         assert said("--resume", "--box", "start<=12", "--max-depth", "3") == (

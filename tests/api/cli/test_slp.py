@@ -57,9 +57,9 @@ def test_proof_of_a_built_in_choice_names_no_line() -> None:
     assert "one of 3" in line and "line" not in line
 
 
-def test_explain_says_which_kernel_and_why() -> None:
+def test_explain_says_which_proposal_and_why() -> None:
     text = invoke("slp", "explain", "growtree.slp").stdout
-    assert text.startswith("kernel: subtree")
+    assert text.startswith("proposal: subtree")
     assert "LeftNode is read by grow/3" in text
     assert "address: refused" in text
     assert "address: exact" in invoke("slp", "explain", "growtree.slp", "--semantics", "reject").stdout
@@ -90,7 +90,7 @@ def test_fit_with_a_program(name: str) -> None:
         (("--prior", "growtree.slp", "--alpha", 0.5), "--alpha is for the built-in prior"),
         (("--semantics", "reject"), "name it by --prior"),
         (("--prior", "growtree.slp", "--proposal", "address"), "semantics reject"),
-        (("--prior", "growtree.slp", "--proposal", "birth_death"), "kernel 'birth_death'"),
+        (("--prior", "growtree.slp", "--proposal", "birth_death"), "proposal 'birth_death'"),
         (("--prior", "figure2.slp"), "label variable"),
         (("--prior", "network.slp"), "must define cart/1"),
         (("--prior", "absent.slp"), "cannot be read"),

@@ -50,7 +50,7 @@ def test_fit_tells_what_it_learned() -> None:
 def test_fit_equals_the_python_api() -> None:
     invoke(*MIXED, "--model-prior", "independent=0.3", "--coefficients", "g=50", "--always", "x6", "--always", "group",
            "--interaction", "x1:x2", "--interaction", "group:x1", "--heredity", "weak", "--no-intercept", "--nu", 4,
-           "--scale", 2.5, "--method", "sample", "--moves", "metropolis=2,informed=1", "--drop", "x9",
+           "--scale", 2.5, "--method", "sample", "--proposal", "metropolis=2,informed=1", "--drop", "x9",
            "--weight", "x10", "--chains", 2, "--draws", 20, "--warmup", 10, "--thin", 2, "--temperatures", 3,
            "--ladder", "mrbayes", "--seed", 3, "--out", "options.baytree")  # fmt: skip
     model = bt.Subset(
@@ -61,13 +61,13 @@ def test_fit_equals_the_python_api() -> None:
         fit_intercept=False,
         nu=4.0,
         scale=2.5,
-        moves={"metropolis": 2, "informed": 1},
+        proposal={"metropolis": 2, "informed": 1},
         method="sample",
     )
     pairs = [("x1", "x2"), ("group", "x1")]
     design = bt.read_linear("friedman.csv", "y", weight="x10", drop="x9", interactions=pairs)
-    settings = {"chains": 2, "draws": 20, "warmup": 10, "thin": 2, "temperatures": 3, "ladder": "mrbayes", "seed": 3}
-    expected = bt.sample(model, design, **settings, progress=False)
+    settings: dict[str, Any] = {"temperatures": 3, "ladder": "mrbayes", "seed": 3, "progress": False}
+    expected = bt.sample(model, design, chains=2, draws=20, warmup=10, thin=2, **settings)
     found = bt.load("options.baytree")
     assert np.array_equal(found.log_likelihood, expected.log_likelihood)
     assert np.array_equal(found.sigma, expected.sigma)
@@ -132,9 +132,11 @@ def test_a_longer_run_can_be_pasted() -> None:
     text = invoke(*NUMBERS, *SAMPLED, *options, "--out", "short.baytree").stdout
     commands = offered(text)
     assert {"--no-intercept", "--always", "--interaction"} <= set(commands[-1])
+    assert commands[-1][-2:] == ["--effort", "default"]
     for command in commands:
-        invoke(*command)
-    assert bt.load("short.baytree").draws > 10
+        invoke(*[word.replace("default", "0.1") for word in command])
+    settings = bt.load("short.baytree").settings
+    assert settings.thin > 1 and settings.draws == 10
 
 
 # ---- options that do not belong together ----------------------------------------------------------------------------
@@ -167,9 +169,10 @@ def test_a_longer_run_can_be_pasted() -> None:
         ("--nu -1", "nu=-1.0: choose 0 or more"),
         ("--scale atuo", "scale='atuo': choose a positive number, or 'auto'"),
         ("--scale 0", "scale=0.0: choose a positive number, or 'auto'"),
-        ("--moves swap", "no move 'swap'. Choose from: auto, gibbs, random, metropolis, informed, replace"),
+        ("--proposal swap", "no proposal 'swap'. Choose from: auto, gibbs, random, metropolis, informed, replace"),
         ("--method enumerate --interaction all", "at most 30 are enumerated"),
-        ("--time-limit 5", "--time-limit is for --until-converged"),
+        ("--time-limit 0", "--time-limit 0: choose a positive number of seconds"),
+        ("--until-converged --effort quick", "--until-converged is --effort unlimited"),
     ],
 )  # fmt: skip
 def test_wrong_options(options: str, said: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import gzip
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -40,8 +41,9 @@ class TestNames:
 
     @pytest.mark.parametrize("option", ["weight", "categorical", "drop"])
     def test_unknown_column_in_an_option(self, option):
+        misspelt: dict[str, Any] = {option: "glucos"}
         with pytest.raises(InputError, match=r"no column 'glucos'\. Did you mean 'glucose'\? Choose from: glucose,"):
-            read(FRAME, "age", **{option: "glucos"})
+            read(FRAME, "age", **misspelt)
 
     def test_unknown_target(self):
         with pytest.raises(InputError, match=r"no column 'Age'\. Did you mean 'age'\?"):
@@ -58,7 +60,7 @@ class TestNames:
 
     def test_unknown_task(self):
         with pytest.raises(InputError, match=r"no task 'regresion'\. Did you mean 'regression'"):
-            make_design(X, Y, task="regresion")
+            make_design(X, Y, task="regresion")  # type: ignore[arg-type]
 
     def test_duplicates_among_given_names(self):
         with pytest.raises(InputError, match="duplicate column names: 'a'"):

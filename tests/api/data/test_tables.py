@@ -566,6 +566,11 @@ def test_describe():
     assert "response 'y' (regression): mean 2, sd 1.414, 1 to 3" in regression.describe()
 
 
+def test_describe_at_the_ends_of_the_floats():
+    regression = make_design(np.zeros((3, 1)), np.array([1.0, 2.0, 3.0]) * 4e307, task="regression")
+    assert "mean 8e+307, sd 4e+307, 4e+307 to 1.2e+308" in regression.describe()
+
+
 def test_importing_loads_no_table_library():
     code = "import sys, baytree.data; print({'pandas', 'polars', 'pyarrow'} & set(sys.modules) or 'none')"
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

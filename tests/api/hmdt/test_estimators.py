@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -90,7 +91,7 @@ def test_sequences_in_every_form() -> None:
     X, y, _ = regimes(90)
     lengths, groups = (40, 1, 49), np.repeat(["b", "c", "a"], (40, 1, 49))
     cuts = np.cumsum(lengths)[:-1]
-    options = {"depth": 1, "n_init": 2, "random_state": 0}
+    options: dict[str, Any] = {"depth": 1, "n_init": 2, "random_state": 0}
     one = bt.HMDTRegressor(**options).fit(X, y, groups)
     several = bt.HMDTRegressor(**options).fit(np.split(X, cuts), np.split(y, cuts))
     assert several.log_likelihood_ == one.log_likelihood_
@@ -223,14 +224,14 @@ def test_the_picture(model: bt.HMDTRegressor) -> None:
         ({"expert": "cubic"}, "no expert 'cubic'"),
         ({"method": "guess"}, "no method 'guess'"),
         ({"init": "best"}, "no init 'best'"),
-        ({"init": 3}, "init=3 is no decision tree; name a beginning"),
+        ({"init": 3}, "init=3 is no decision tree; name an initialisation"),
         ({"method": "exact", "depth": 4}, r"15 nodes of 2 branches have 2\^15 joint states, more than 4,096"),
         ({"ridge": -1}, "ridge=-1: choose 0 or more"),
         ({"n_init": 0}, "n_init=0"),
     ],
     ids=str,
 )
-def test_bad_options(options: dict[str, object], said: str) -> None:
+def test_bad_options(options: dict[str, Any], said: str) -> None:
     X, y, _ = regimes(40)
     with pytest.raises(bt.InputError, match=said):
         bt.HMDTRegressor(**options).fit(X, y)

@@ -13,6 +13,7 @@ import pytest
 from sklearn.tree import DecisionTreeRegressor
 
 import baytree as bt
+from baytree.data.response import Task
 
 GENERATOR = np.random.default_rng(3)
 X = GENERATOR.normal(size=(120, 2))
@@ -32,14 +33,14 @@ OF_NUMBERS = ("mean", "sd", "draws", "predictive", "predictive_interval")
 
 
 def design(kind: str = "linear") -> bt.SequenceDesign:
-    task = "classification" if kind == "multinomial" else "regression"
+    task: Task = "classification" if kind == "multinomial" else "regression"
     return bt.make_sequence_design(X, RESPONSES[kind], groups=GROUPS, task=task)
 
 
 def fitted(kind: str = "linear", **options: Any) -> bt.HMDTPosterior:
     expert = "linear" if kind == "several" else kind
-    options = {"depth": 1, "n_init": 2, "epochs": 40, "expert": expert} | options
-    return bt.sample(bt.HMDT(**options), design(kind), seed=5, progress=False)
+    usual: dict[str, Any] = {"depth": 1, "n_init": 2, "epochs": 40, "expert": expert}
+    return bt.sample(bt.HMDT(**usual | options), design(kind), seed=5, progress=False)
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import baytree as bt
-from baytree.hme.outputs import design_of_outputs
+from baytree.hme.data.outputs import design_of_outputs
 
 
 def bent(rows: int = 300, seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -67,7 +67,7 @@ def test_a_mean_field_in_a_file(field: Any, tmp_path: Path) -> None:
 @pytest.mark.parametrize("damage", [{"centre": {"gates": [0.0]}}, {"live": [True]}, {"live": [False] * 4}])
 def test_a_damaged_field(field: Any, damage: dict[str, Any]) -> None:
     posterior = field.posterior_
-    with pytest.raises(bt.InputError, match="the tree that the draws are around is damaged"):
+    with pytest.raises(bt.InputError, match=r"of the draws are damaged|which leaves there are"):
         replace(posterior, states=(posterior.states[0] | damage,)).check()
     assert posterior.check() is posterior
 
@@ -103,7 +103,7 @@ def test_what_a_mean_field_cannot_do(options: dict[str, Any], words: str) -> Non
 
 def test_intervals_after_em(after_em: Any) -> None:
     """Computed when they are first asked for, by the normal approximation at the mode."""
-    assert after_em._around_mode is None and after_em.bound_ is None
+    assert vars(after_em)["_around_mode"] is None and after_em.bound_ is None
     low, high = after_em.predict(X, kind="interval", prob=0.95).T
     once = after_em._around_mode
     after_em.predict(X[:5], kind="interval")
@@ -168,7 +168,7 @@ def test_gibbs_for_classes() -> None:
     generator = np.random.default_rng(3)
     rows = generator.normal(size=(200, 2))
     y = np.where(rows[:, 0] + 0.5 * generator.normal(size=200) > 0, "yes", "no")
-    options = {"chains": 2, "warmup": 50, "draws": 50, "random_state": 0}
+    options: dict[str, Any] = {"chains": 2, "warmup": 50, "draws": 50, "random_state": 0}
     model = bt.HMEClassifier(depth=1, method="gibbs", ridge=0.5, **options).fit(rows, y)
     low, high = np.moveaxis(model.predict_proba(rows, kind="interval"), -1, 0)
     share = model.predict_proba(rows)

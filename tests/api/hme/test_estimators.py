@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -11,7 +12,7 @@ from sklearn.base import clone
 from sklearn.tree import DecisionTreeRegressor
 
 import baytree as bt
-from baytree.hme.splits import Splits
+from baytree.hme.tree.splits import Splits
 
 
 def bent(rows: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
@@ -76,7 +77,7 @@ def test_the_best_tree_of_a_posterior() -> None:
 
 def test_trees_of_other_columns_are_refused() -> None:
     X, y = bent(200)
-    settings = {"warmup": 100, "draws": 20, "chains": 1, "seed": 1, "progress": False}
+    settings: dict[str, Any] = {"warmup": 100, "draws": 20, "chains": 1, "seed": 1, "progress": False}
     frame = pd.DataFrame({"a": X[:, 0], "b": X[:, 1]})
     given = bt.sample(bt.CART(), bt.make_design(frame, y, task="regression"), **settings)
     with pytest.raises(bt.InputError, match="the tree is for the columns a and b, and the inputs are b and a"):
@@ -197,8 +198,8 @@ def test_rows_that_come_after_a_file(expert: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("method", ["em", "em2", "online", "variational", "gibbs"])
 def test_an_estimator_samples_its_model(method: str) -> None:
     X, y = bent(200)
-    options = {"method": method, "depth": 1, "epochs": 3}
-    run = {"warmup": 10, "draws": 5, "chains": 2}
+    options: dict[str, Any] = {"method": method, "depth": 1, "epochs": 3}
+    run: dict[str, Any] = {"warmup": 10, "draws": 5, "chains": 2}
     estimator = bt.HMERegressor(**options, **run, random_state=4).fit(X, y)
     posterior = bt.sample(bt.HME(**options), bt.make_linear_design(X, y), **run, seed=4, progress=False)
     assert (estimator.posterior_.model, estimator.posterior_.settings) == (posterior.model, posterior.settings)
@@ -227,7 +228,7 @@ def test_weights_of_rows_one_by_one(expert: str) -> None:
     X, y = bent(400)
     y = y.round() if expert == "poisson" else y
     weight = np.where(np.arange(400) < 300, 1.0, 0.0)
-    make = {"depth": 1, "expert": expert, "random_state": 0}
+    make: dict[str, Any] = {"depth": 1, "expert": expert, "random_state": 0}
     begun = bt.HMERegressor(**make).partial_fit(X, y)
     some = bt.HMERegressor(**make).partial_fit(X[:300], y[:300])
     np.testing.assert_allclose(bt.HMERegressor(**make).partial_fit(X, y, weight).predict(X), some.predict(X))
@@ -251,26 +252,44 @@ def test_factors_and_missing_values() -> None:
         ({"expert": "cubic"}, "no expert 'cubic'"),
         ({"method": "guess"}, "no method 'guess'"),
         ({"init": "best"}, "no init 'best'"),
-        ({"init": 3}, "init=3 is no decision tree; name a beginning"),
+        ({"init": 3}, "init=3 is no decision tree; name an initialisation"),
         ({"branching": 3, "init": "cart"}, "decision trees have two branches, not 3"),
         ({"keep_columns": 1}, "keep_columns=1: choose True or False"),
         ({"keep_columns": True, "init": "random"}, "keep_columns: init='random' has no columns to keep"),
         ({"keep_columns": True, "method": "online"}, "keep_columns: method='online' has no columns to keep"),
         ({"depth": 20}, "1,048,576 leaves; choose at most 4,096"),
         ({"ridge": -1}, "ridge=-1: choose 0 or more"),
-        ({"decay": 0}, "decay=0: choose a number between 0 and 1"),
+        ({"decay": 0}, "decay=0: choose a number from 0.5 to 1"),
         ({"epochs": 0}, "epochs"),
         ({"method": "gibbs", "expert": "poisson"}, "method='gibbs' is not for poisson experts; choose 'em'"),
         ({"method": "gibbs", "ridge": 0}, "ridge=0: chains learn from all rows, under a prior"),
         ({"method": "gibbs", "early_stopping": True}, "early_stopping: chains learn from all rows"),
         ({"nu": 0}, "nu=0: choose 0.1 or more"),
         ({"scale": 0}, "scale=0: choose a positive number, or 'auto'"),
+        ({"scale": ()}, r"scale=\(\): choose a positive number, or 'auto'"),
+        ({"method": "gibbs", "scale": (1.0, 2.0)}, r"scale=\(1.0, 2.0\): give one number"),
         ({"draws": 0}, "draws=0: choose a whole number, 1 or more"),
         ({"method": "gibbs", "chains": 0}, "chains=0: choose a whole number, 1 or more"),
     ],
     ids=str,
 )
-def test_bad_options(options: dict[str, object], said: str) -> None:
+def test_bad_options(options: dict[str, Any], said: str) -> None:
     X, y = bent(50)
     with pytest.raises(bt.InputError, match=said):
         bt.HMERegressor(**options).fit(X, np.abs(y).round())
+
+
+def test_the_scale_that_was_chosen_is_told(tmp_path: Path) -> None:
+    """In the squared unit of each response; to give it is to choose it."""
+    X, y = bent(60)
+    both = np.column_stack([y, 5 - 100 * y])
+    run: dict[str, Any] = {"depth": 1, "method": "gibbs", "chains": 1, "warmup": 5, "draws": 5, "random_state": 0}
+    one, two = bt.HMERegressor(**run).fit(X, y).posterior_, bt.HMERegressor(**run).fit(X, both).posterior_
+    assert one.model.scale == pytest.approx(0.03 * y.var())
+    assert two.model.scale == pytest.approx((one.model.scale, 1e4 * one.model.scale))
+    assert f"scale = {one.model.scale:.4g}" in one.model.describe(one.schema)
+    for chosen, responses in ((one, y), (two, both)):
+        again = bt.HMERegressor(**run, scale=chosen.model.scale).fit(X, responses).posterior_
+        assert np.array_equal(again.variance, chosen.variance)
+        chosen.save(tmp_path / "m.baytree")
+        assert bt.load(tmp_path / "m.baytree").model == chosen.model

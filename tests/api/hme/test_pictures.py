@@ -12,9 +12,10 @@ import pytest
 from scipy import stats
 
 import baytree as bt
-from baytree.hme.deviance_tree import DevianceTree
-from baytree.hme.gate_directions import gate_directions
-from baytree.hme.soft_tree import SoftTree
+from baytree.hme.interpret.deviance_tree import DevianceTree
+from baytree.hme.interpret.gate_directions import gate_directions
+from baytree.hme.tree.experts import Gaussian
+from baytree.hme.tree.soft_tree import SoftTree
 
 ROWS = 200
 
@@ -51,6 +52,7 @@ def path_densities(model: bt.HMERegressor) -> tuple[np.ndarray, np.ndarray]:
         below = 1 / (1 + np.exp(-inputs @ model.tree_.gates[1][first, 0]))
         paths.append((1 - root if first else root) * (1 - below if second else below))
         experts = model.tree_.experts
+        assert isinstance(experts, Gaussian)
         mean = inputs @ experts.coefficients[leaf, :, 0] * model.outputs_.scale + model.outputs_.centre
         densities.append(stats.norm.pdf(Y, mean, np.sqrt(experts.variance[leaf, 0]) * model.outputs_.scale))
     return np.array(paths), np.array(densities)

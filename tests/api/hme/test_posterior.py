@@ -12,10 +12,11 @@ from scipy import stats
 from sklearn.tree import DecisionTreeRegressor
 
 import baytree as bt
-from baytree.hme.layout import Layout
 from baytree.hme.posterior import HMEPosterior
 from baytree.hme.prediction import new_outputs
-from baytree.hme.soft_tree import SoftTree
+from baytree.hme.tree.experts import Gaussian
+from baytree.hme.tree.layout import Layout
+from baytree.hme.tree.soft_tree import SoftTree
 
 GENERATOR = np.random.default_rng(5)
 X = GENERATOR.normal(size=(90, 3))
@@ -139,6 +140,7 @@ def test_the_interval_of_one_tree_is_exact() -> None:
     assert posterior.settings.draws == 1
     low, high = posterior.predict(X[:1], "predictive_interval", prob=0.8)[0]
     tree, inputs = posterior.tree(), posterior.inputs.matrix(X[:1])
+    assert isinstance(tree.experts, Gaussian)
     share, means = np.exp(tree.log_paths(inputs))[:, 0], tree.experts.means(inputs)[:, 0, 0]
     sd, unit = np.sqrt(tree.experts.variance[:, 0]), posterior.outputs
     for value, prob in ((low, 0.1), (high, 0.9)):

@@ -25,8 +25,7 @@ from baytree.interpret import (
 )
 from baytree.interpret import null as nulls
 from baytree.plots import columns as plots
-from baytree.trees.ensemble import Ensemble
-from baytree.trees.forest import Forest, rules_of
+from baytree.trees.forest import Ensemble, Forest, rules_of
 
 LEAF: dict[str, Any] = {"leaf": True}
 ROWS = 60
@@ -395,8 +394,8 @@ def test_plots_show_names_and_figures(pyplot: Any) -> None:
     use = variable_use(SUMS, SCHEMA)
     ax = use.against(null).plot()
     assert [text.get_text() for text in ax.get_yticklabels()] == list(SCHEMA.names)
-    assert ax.lines[0].get_xdata().tolist() == use.mean.tolist()
-    assert ax.lines[1].get_xdata().tolist() == [0.25] * 4
+    np.testing.assert_array_equal(ax.lines[0].get_xdata(), use.mean)
+    np.testing.assert_array_equal(ax.lines[1].get_xdata(), [0.25] * 4)
     both = interactions(SUMS, SCHEMA)
     assert len(both.plot(kind="dots").get_yticklabels()) == 6
     shown = both.plot().images[0].get_array()

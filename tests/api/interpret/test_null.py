@@ -110,12 +110,13 @@ def test_impossible_nulls_are_refused() -> None:
 
 # ---- without interactions -------------------------------------------------------------------------------------------
 
-PLAN = {"warmup": 50, "draws": 40, "chains": 2, "seed": 1, "progress": False}
+PLAN: dict[str, Any] = {"warmup": 50, "draws": 40, "chains": 2, "seed": 1, "progress": False}
 
 
 def test_trees_without_interactions_ask_about_one_column() -> None:
     prior = bt.GrowTree(beta=0.5) & bt.MaxDepth(3) & bt.Interact([["x0", "x1"]])
     additive = nulls.without_interactions(prior, DESIGN.names)
+    assert isinstance(additive, bt.GrowTree)
     assert [type(known) for known in additive.knowledge.constraints] == [bt.MaxDepth, bt.Interact]
     fit = bt.sample(bt.BART(trees=5, prior=additive), DESIGN, **PLAN)
     assert not fit.interactions().mean.any()
@@ -148,7 +149,7 @@ def test_replicates_of_classes_are_classes() -> None:
 
 
 def test_the_additive_null_repeats() -> None:
-    settings = {"warmup": 5, "draws": 5, "chains": 2, "progress": False}
+    settings: dict[str, Any] = {"warmup": 5, "draws": 5, "chains": 2, "progress": False}
     first, again, other = (bt.additive_null(MODEL, DESIGN, repeats=3, seed=seed, **settings) for seed in (1, 1, 2))
     assert first.use is None and first.interactions is not None and first.interactions.shape == (3, 3)
     assert np.array_equal(first.interactions, again.interactions)
@@ -160,7 +161,7 @@ def test_the_additive_null_repeats() -> None:
 def test_a_pair_that_interacts_is_told_from_columns_that_matter() -> None:
     """All five columns matter; where their pairs are only held against permuted responses, most look large."""
     design = bt.datasets.friedman(n=200, p=5, seed=1).design()
-    settings = {"warmup": 200, "draws": 200, "chains": 2, "progress": False}
+    settings: dict[str, Any] = {"warmup": 200, "draws": 200, "chains": 2, "progress": False}
     found = bt.sample(bt.BART(trees=20), design, seed=1, **settings).interactions()
     null = bt.additive_null(bt.BART(trees=20), design, repeats=19, seed=1, **settings)
     judged = found.against(null, "global_max")

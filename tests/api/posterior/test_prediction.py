@@ -10,8 +10,8 @@ from baytree.bart.prediction import SumPredictor
 from baytree.cart.prediction import TreePrediction
 from baytree.data.design import Schema
 from baytree.data.matrix import LinearSchema
-from baytree.hmdt.inference import Inference
-from baytree.hme.soft_tree import SoftTree
+from baytree.hmdt.tree.inference import Inference
+from baytree.hme.tree.soft_tree import SoftTree
 from baytree.posterior.prediction import Block, interval_of, tails
 from families import EVERY, drawn
 
@@ -61,9 +61,8 @@ def counted(monkeypatch: pytest.MonkeyPatch) -> dict[str, int]:
 
     for schema in (Schema, LinearSchema):
         count(schema, "encode", "encode")
-    for owner, method in ((TreePrediction, "leaves_of"), (SumPredictor, "each"), (SumPredictor, "mean")):
-        count(owner, method, "walk")
-    for owner, method in ((SoftTree, "at"), (Inference, "one_step")):
+    walks: list[tuple[type, str]] = [(TreePrediction, "leaves_of"), (SumPredictor, "each"), (SumPredictor, "mean")]
+    for owner, method in [*walks, (SoftTree, "at"), (Inference, "one_step")]:
         count(owner, method, "walk")
     return calls
 
@@ -124,5 +123,5 @@ def test_a_kind_asks_a_block_for_no_more_than_it_needs() -> None:
             raise AssertionError("no kind wants it")
 
     block = Three()
-    assert block.of("mean", 0.9).tolist() == [2, 3]
-    assert block.of("interval", 0.5).tolist() == [[1, 3], [2, 4]]
+    assert block.mean.tolist() == [2, 3]
+    assert block.interval("interval", 0.5).tolist() == [[1, 3], [2, 4]]

@@ -6,6 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
 from itertools import combinations, product
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -152,7 +153,7 @@ def test_unusable_columns(columns: dict, message: str) -> None:
 
 
 @pytest.mark.parametrize("sample_size", [0, -1.0, math.nan, math.inf, "1", True])
-def test_unusable_sample_size(sample_size: object) -> None:
+def test_unusable_sample_size(sample_size: Any) -> None:
     with pytest.raises(InputError, match="sample_size"):
         BDeu({"a": [0, 1]}, sample_size=sample_size)
 

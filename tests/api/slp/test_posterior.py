@@ -1,5 +1,7 @@
 """Chains over any model space, with a Python likelihood."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -17,8 +19,8 @@ def short(word: list[str]) -> float:
     return -float(len(word))
 
 
-def draw(log_likelihood: object = None, **options: object) -> bt.slp.ProgramPosterior:
-    settings = {"draws": 400, "warmup": 50, "chains": 2, "seed": 1, "progress": False} | options
+def draw(log_likelihood: Any = None, **options: Any) -> bt.slp.ProgramPosterior:
+    settings: dict[str, Any] = {"draws": 400, "warmup": 50, "chains": 2, "seed": 1, "progress": False} | options
     return bt.slp.Program(WORDS).posterior("word(W)", log_likelihood, **settings)
 
 
@@ -26,7 +28,7 @@ def test_shapes_and_reports() -> None:
     post = draw(short)
     assert post.log_likelihood.shape == post.log_prior.shape == (2, 400)
     assert [len(chain) for chain in post.models] == [400, 400]
-    assert post.kernels == ("subtree",)
+    assert post.proposals == ("subtree",)
     counts = post.counts()
     assert sum(share for _, share in counts) == pytest.approx(1.0)
     assert counts == sorted(counts, key=lambda pair: -pair[1])

@@ -140,7 +140,7 @@ def test_wrong_programs_and_goals_are_shown_in_their_lines() -> None:
     with pytest.raises(ProgramError, match=r"goal:1:6.*not defined; did you mean colour/1"):
         Program("colour(red).").sample("X=1, color(X)")
     with pytest.raises(bt.InputError, match="semantics"):
-        Program("p.", semantics="maybe")
+        Program("p.", semantics="maybe")  # type: ignore[arg-type]
     with pytest.raises(bt.InputError, match="steps"):
         Limits(steps=0)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from itertools import product
 from math import comb, log
+from typing import Any
 
 import numpy as np
 import pytest
@@ -67,8 +68,8 @@ class TestModelPriors:
             np.testing.assert_allclose(inclusion(Independent(w)), w)
         np.testing.assert_allclose(inclusion(Independent({"b": 0.9, "d": 0.3})), [0.5, 0.9, 0.5, 0.3])
         models, probability = probabilities(Independent({"b": 0.9, "d": 0.3}))
-        w = np.array([0.5, 0.9, 0.5, 0.3])
-        np.testing.assert_allclose(probability, [np.prod(np.where(model, w, 1 - w)) for model in models])
+        each = np.array([0.5, 0.9, 0.5, 0.3])
+        np.testing.assert_allclose(probability, [np.prod(np.where(model, each, 1 - each)) for model in models])
 
     @pytest.mark.parametrize(("a", "b"), [(1, 1), (2, 7.5), (0.5, 30)])
     def test_beta_binomial_sizes(self, a, b):
@@ -126,18 +127,21 @@ def test_to_dict_is_exact(prior):
     [
         (lambda: Independent(0), "w=0: choose a probability between 0 and 1"),
         (lambda: Independent(1.0), "w=1.0: choose a probability"),
-        (lambda: Independent("half"), "w='half': choose a probability"),
+        (lambda: Independent("half"), "w='half': choose a probability"),  # type: ignore[arg-type]
         (lambda: Independent({"a": 2}), "w['a']=2: choose a probability"),
         (lambda: Independent({"z": 0.1}).log_odds(NAMES), "no free unit 'z'. Choose from: a, b, c, d"),
         (lambda: BetaBinomial(0), "a=0: choose a positive number"),
         (lambda: BetaBinomial(1, float("nan")), "b=nan: choose a positive number"),
-        (lambda: SizePrior(3), "h=3: give the probabilities of sizes 0, 1, 2"),
+        (lambda: SizePrior(3), "h=3: give the probabilities of sizes 0, 1, 2"),  # type: ignore[arg-type]
         (lambda: SizePrior([0.5, -0.5]), "h[1]=-0.5: a probability cannot be negative"),
         (lambda: SizePrior([]), "no size has a positive probability"),
         (lambda: SizePrior([0, 0, 0, 1]).log_sizes(2), "only so many are free"),
         (lambda: ExpectedSize(-1), "k=-1: choose a positive number"),
         (lambda: ExpectedSize(4).log_odds(NAMES), "an expected size of 4 with 4 free units; choose less than 4"),
-        (lambda: GPrior("units"), "no c 'units'. Did you mean 'unit'? Choose from: unit, eb, a positive number"),
+        (
+            lambda: GPrior("units"),  # type: ignore[arg-type]
+            "no c 'units'. Did you mean 'unit'? Choose from: unit, eb, a positive number",
+        ),
         (lambda: GPrior(0), "c=0: choose a positive number"),
         (lambda: HyperG(2), "a=2: choose more than 2"),
         (lambda: HyperGN(float("inf")), "a=inf: choose more than 2"),
@@ -226,12 +230,14 @@ class TestNoise:
         _, _, design = linear(30, 4, 0.0)
         assert noise_prior(design, 5, 2) == (5, 2)
         assert noise_prior(design, 0) == noise_prior(design, 0, 2) == (0, 0)
-        for wrong in ({"nu": -1}, {"nu": float("inf")}, {"nu": "many"}):
+        nus: list[Any] = [-1, float("inf"), "many"]
+        for nu in nus:
             with pytest.raises(InputError, match=r"nu=.*: choose 0 or more"):
-                noise_prior(design, **wrong)
-        for wrong in (0, -1.0, "best", None):
+                noise_prior(design, nu=nu)
+        scales: list[Any] = [0, -1.0, "best", None]
+        for scale in scales:
             with pytest.raises(InputError, match=r"scale=.*: choose a positive number, or 'auto'"):
-                noise_prior(design, scale=wrong)
+                noise_prior(design, scale=scale)
 
 
 class TestStandard:

@@ -182,8 +182,8 @@ def test_a_split_that_finds_no_rows_is_left_out_with_a_warning() -> None:
     deep = record | {"left": record | {"feature": "smokes", "threshold": 0.5}}
     with pytest.warns(UserWarning, match="1 split of the given tree cannot be laid on this table"):
         post = quick(bt.EditTree(deep, min_leaf=50))
-    assert post.model.prior.laid.n_leaves == 2
-    assert post.model.prior.tree.n_leaves == 3
+    prior: Any = post.model.prior
+    assert (prior.laid.n_leaves, prior.tree.n_leaves) == (2, 3)
 
 
 @pytest.mark.parametrize(
@@ -200,7 +200,8 @@ def test_numbers_that_make_no_sense(options: dict[str, Any]) -> None:
 
 def test_numbers_may_be_those_of_numpy() -> None:
     plain = bt.EditTree(RECORD, 2.0, 3, 1.0, 2.0, 5.0)
-    given = bt.EditTree(RECORD, np.float64(2), np.int64(3), np.float32(1), np.int32(2), np.float64(5))
+    numbers: Any = (np.float64(2), np.int64(3), np.float32(1), np.int32(2), np.float64(5))
+    given = bt.EditTree(RECORD, *numbers)
     assert given.program() == plain.program()
     assert given.to_dict() == plain.to_dict()
 
@@ -254,7 +255,8 @@ def test_a_model_file_keeps_the_prior_and_the_run_goes_on(tmp_path: Path) -> Non
     post = quick(bt.EditTree(RECORD, edits=2))
     post.save(tmp_path / "edited.baytree")
     loaded = bt.load(tmp_path / "edited.baytree")
-    assert loaded.model.prior == bt.EditTree(RECORD, edits=2) and loaded.model.prior.laid == post.model.prior.laid
+    prior: Any = post.model.prior
+    assert loaded.model.prior == bt.EditTree(RECORD, edits=2) and loaded.model.prior.laid == prior.laid
     assert str(loaded.edits()) == str(post.edits())
     longer = bt.extend(loaded, DESIGN, draws=40, progress=False)
     np.testing.assert_array_equal(longer.log_likelihood, quick(bt.EditTree(RECORD, edits=2), draws=140).log_likelihood)

@@ -11,7 +11,7 @@ from baytree import InputError
 
 DESIGN = bt.datasets.load("kyphosis").design()
 TREE = {"feature": "start", "threshold": 12.5, "left": {"leaf": True}, "right": {"leaf": True}}
-PRIORS = {
+PRIORS: dict[str, Any] = {
     "grow": bt.GrowTree(),
     "edit": bt.EditTree(TREE, edits=2),
     "program": bt.slp.load("growtree.slp"),

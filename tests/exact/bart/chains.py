@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
 
 import numpy as np
 from scipy import stats
 
 import baytree as bt
-from baytree.trees.ensemble import Ensemble
-from baytree.trees.forest import Forest, forest_to_lists, rules_of
+from baytree.mcmc.mixtures import MixtureSpec
+from baytree.trees.forest import Ensemble, Forest, rules_of
 from exact.trees.native import native_prior, read_space
 from reference.agreement import Disagreement, assert_agrees, assert_means_agree
 from reference.bart.normal_sums import SumSpace
@@ -20,8 +21,6 @@ from reference.bart.utilities import UtilitySpace, class_probability
 from reference.trees.constraints import broken
 from reference.trees.enumeration import Tree
 from reference.trees.spaces import Space
-
-Moves = Mapping[str, float] | str
 
 # Shares of a distribution are counted in so many parts.
 BINS = 4
@@ -46,24 +45,31 @@ def design_of(tuples: SumSpace | UtilitySpace) -> bt.Design:
     return replace(read_space(tuples.space), offset=offset)
 
 
-def model(tuples: SumSpace | UtilitySpace, moves: Moves, power: float = 1.0) -> bt.BART:
+def model(tuples: SumSpace | UtilitySpace, proposal: MixtureSpec, power: float = 1.0) -> bt.BART:
     """The space as baytree has it."""
     prior = native_prior(tuples.space)
     if tuples.weights is not None:
         prior = prior & bt.Weights("sparse")
-    normal = isinstance(tuples, SumSpace)
-    noise = {"sigma": tuples.noise.guess, "nu": tuples.noise.nu, "q": tuples.noise.q} if normal else {}
-    soft = {"split": "soft", "bandwidth": tuples.bandwidth} if isinstance(tuples, SoftSums) else {}
-    return bt.BART(trees=tuples.trees, prior=prior, k=tuples.k, moves=moves, power=power, **noise, **soft)
+    noise: dict[str, Any] = {}
+    if isinstance(tuples, SumSpace):
+        noise = {"sigma": tuples.noise.guess, "nu": tuples.noise.nu, "q": tuples.noise.q}
+    soft: dict[str, Any] = {"split": "soft", "bandwidth": tuples.bandwidth} if isinstance(tuples, SoftSums) else {}
+    return bt.BART(trees=tuples.trees, prior=prior, k=tuples.k, proposal=proposal, power=power, **noise, **soft)
 
 
 def run(
-    tuples: SumSpace | UtilitySpace, moves: Moves, power: float, *, thin: int, chains: int = 4, draws: int = 6000
+    tuples: SumSpace | UtilitySpace,
+    proposal: MixtureSpec,
+    power: float,
+    *,
+    thin: int,
+    chains: int = 4,
+    draws: int = 6000,
 ) -> Draws:
     """Draws from baytree, whose log-likelihoods must be those of their trees, values and σ."""
-    bart = model(tuples, moves, power)
+    bart = model(tuples, proposal, power)
     post = bt.sample(bart, design_of(tuples), warmup=500, draws=draws, thin=thin, chains=chains, seed=1, progress=False)
-    np.testing.assert_allclose(post.model.leaf_sd, tuples.sigma_mu)
+    np.testing.assert_allclose(post.model.calibrated.leaf_sd, tuples.sigma_mu)
     np.testing.assert_allclose(post.model.centre, tuples.centre)
     weights = None
     if post.concentration is not None:
@@ -74,15 +80,20 @@ def run(
     return found
 
 
-def run_from(sums: SumSpace, moves: Moves, power: float, start: Tree, *, thin: int, draws: int = 6000) -> Draws:
+def run_from(
+    sums: SumSpace, proposal: MixtureSpec, power: float, start: Tree, *, thin: int, draws: int = 6000
+) -> Draws:
     """Draws of four chains that start at a given tree, which `bt.sample` does not offer."""
     design = design_of(sums)
-    bart = model(sums, moves, power).resolve(design)
+    bart = model(sums, proposal, power).resolve(design)
     parts = []
     for chain in bart.chains(design, 1, 4):
         placed = bt.Tree(design.schema, start).forest()
-        values = [0.0] * int(placed.leaves.sum())
-        bart.restore(chain, bart.state_of(chain) | {"trees": forest_to_lists(placed.arrays()), "values": values})
+        begin = {
+            "trees": {name: array.tolist() for name, array in placed.arrays().items()},
+            "values": [0.0] * int(placed.leaves.sum()),
+        }
+        bart.restore(chain, bart.state_of(chain) | begin)
         chain.draw(draws, thin)
         parts.append(bart.take(chain))
     stored = np.cumsum([0, *(len(part["begin"]) for part in parts[:-1])])
@@ -183,7 +194,7 @@ def check_utilities(space: UtilitySpace, draws: Draws, power: float) -> None:
         at = utilities[:, :, row]
         for one in range(max(space.utilities, 2)):
             values.append(class_probability(at, one))
-            exact.append(space.expectation(lambda u, one=one: class_probability(u, one), row, power))
+            exact.append(space.expectation(partial(class_probability, one=one), row, power))
         values += [at[..., 0], at[..., 0] ** 2]
-        exact += [space.expectation(lambda u, n=n: u[..., 0] ** n, row, power) for n in (1, 2)]
+        exact += [space.expectation(part, row, power) for part in (lambda u: u[..., 0], lambda u: u[..., 0] ** 2)]
     assert_means_agree(np.stack(values, axis=-1), np.array(exact))

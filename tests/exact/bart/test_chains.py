@@ -5,12 +5,14 @@ of the model has one, a reference in which that part is another one.
 """
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
 
 import baytree as bt
-from exact.bart.chains import Moves, check, model, positions_of, run, run_from
+from baytree.mcmc.mixtures import MixtureSpec
+from exact.bart.chains import check, model, positions_of, run, run_from
 from exact.trees.native import native_prior, read_space
 from faults import injected
 from reference.agreement import Disagreement, assert_agrees
@@ -19,13 +21,16 @@ from reference.bart.spaces import BINARY, BLOCKED, MONOTONE, ONE, ONE_DRAWN, PRO
 from reference.bart.tuples import Tuples
 from reference.bart.utilities import UtilitySpace
 from reference.trees.dirichlet_weights import DirichletWeights
+from reference.trees.enumeration import Normal
 from reference.trees.monotone import MonotoneSpace
 from reference.trees.moves import classes
 from reference.trees.spaces import GAP, WEIGHTED_REAL
 
-BOTH: Moves = {"birth_death": 1, "change": 1}
+BOTH: MixtureSpec = {"birth_death": 1, "change": 1}
+# Steps of cuts decide, and births seldom come between.
+PERTURBED: MixtureSpec = {"birth_death": 0.5, "perturb": 3}
 # Besides both equally: births alone, several changes a visit and fractions of proposals, and what is chosen by default.
-OTHERS: list[Moves] = ["birth_death", {"birth_death": 0.4, "change": 2.3}, "auto"]
+OTHERS: list[MixtureSpec] = ["birth_death", {"birth_death": 0.4, "change": 2.3}, "auto"]
 
 POWERS = pytest.mark.parametrize("power", [0.0, 1.0], ids=["prior", "posterior"])
 
@@ -34,26 +39,33 @@ def name(value: object) -> str:
     return "+".join(value) if isinstance(value, dict) else str(getattr(value, "name", value))
 
 
-def thinning(tuples: Tuples, moves: Moves) -> int:
+def thinning(tuples: Tuples, proposal: MixtureSpec) -> int:
     """Sweeps between draws: births alone must go through the root, and columns that seem of no use wait long."""
-    return (3 if tuples.weights is not None else 1) * (45 if moves == "birth_death" else 8 if tuples.slots > 2 else 15)
+    sweeps = 45 if proposal == "birth_death" else 8 if tuples.slots > 2 else 15
+    return (3 if tuples.weights is not None else 1) * sweeps
 
 
-def agrees(tuples: SumSpace | UtilitySpace, moves: Moves, power: float) -> None:
-    check(tuples, run(tuples, moves, power, thin=thinning(tuples, moves)), power)
+def agrees(tuples: SumSpace | UtilitySpace, proposal: MixtureSpec, power: float) -> None:
+    check(tuples, run(tuples, proposal, power, thin=thinning(tuples, proposal)), power)
 
 
 @POWERS
-@pytest.mark.parametrize("moves", OTHERS, ids=name)
+@pytest.mark.parametrize("proposal", OTHERS, ids=name)
 @pytest.mark.parametrize("sums", [ONE[0], ONE[3], TWO[0], TWO[1]], ids=name)
-def test_other_mixtures_of_moves(sums: SumSpace, moves: Moves, power: float) -> None:
-    agrees(sums, moves, power)
+def test_other_mixtures(sums: SumSpace, proposal: MixtureSpec, power: float) -> None:
+    agrees(sums, proposal, power)
 
 
 @POWERS
 @pytest.mark.parametrize("sums", [*ONE, *ONE_DRAWN, *TWO], ids=name)
 def test_numbers(sums: SumSpace, power: float) -> None:
     agrees(sums, BOTH, power)
+
+
+@POWERS
+@pytest.mark.parametrize("tuples", [ONE[0], ONE[2], ONE[3], ONE[5], TWO[0], TWO[1], PROBIT[0]], ids=name)
+def test_perturbed_cuts(tuples: SumSpace | UtilitySpace, power: float) -> None:
+    agrees(tuples, PERTURBED, power)
 
 
 @pytest.mark.parametrize("sums", [ONE_DRAWN[1], TWO[1]], ids=name)
@@ -105,21 +117,21 @@ def test_a_single_tree_is_a_classification_and_regression_tree() -> None:
 # ---- a move that keeps the shape of trees ----------------------------------------------------------------------------
 
 
-def change_alone(sums: SumSpace, moves: Moves, power: float) -> None:
+def change_alone(sums: SumSpace, proposal: MixtureSpec, power: float) -> None:
     """Each chain starts in the likeliest class of several trees, which such moves cannot leave."""
     space = sums.space
-    label = classes(list(space.trees), ["change_twins"])
+    label = classes(list(space.trees), ["change_nogs"])
     target = sums.target(power)
     mass = np.where(np.bincount(label) > 1, np.bincount(label, weights=target), 0)
     inside = np.where(label == mass.argmax(), target, 0.0)
     start = list(space.trees)[int(np.flatnonzero(inside)[0])]
-    draws = run_from(sums, moves, power, start, thin=15)
+    draws = run_from(sums, proposal, power, start, thin=15)
     assert_agrees(draws.states, inside / inside.sum(), sums.groupings)
 
 
 @POWERS
 @pytest.mark.parametrize("sums", [ONE[0], ONE[2], ONE[3], ONE[5]], ids=name)
-@pytest.mark.filterwarnings("ignore:these moves never change the shape")
+@pytest.mark.filterwarnings("ignore:these proposals never change the shape")
 def test_changes_alone(sums: SumSpace, power: float) -> None:
     change_alone(sums, "change", power)
 
@@ -128,17 +140,18 @@ def test_changes_alone(sums: SumSpace, power: float) -> None:
 
 
 @POWERS
-@pytest.mark.parametrize("moves", ["birth_death", BOTH], ids=name)
+@pytest.mark.parametrize("proposal", ["birth_death", BOTH, PERTURBED], ids=name)
 @pytest.mark.parametrize("monotone", MONOTONE, ids=name)
-def test_monotone_trees(monotone: MonotoneSpace, moves: Moves, power: float) -> None:
-    monotone_agrees(monotone, moves, power)
+def test_monotone_trees(monotone: MonotoneSpace, proposal: MixtureSpec, power: float) -> None:
+    monotone_agrees(monotone, proposal, power)
 
 
-def monotone_agrees(monotone: MonotoneSpace, moves: Moves, power: float, monotone_known: bool = True) -> None:
+def monotone_agrees(monotone: MonotoneSpace, proposal: MixtureSpec, power: float, monotone_known: bool = True) -> None:
     """Two states for each tree: the value of its first leaf is low or high."""
     space, leaf = monotone.space, monotone.space.leaf
+    assert isinstance(leaf, Normal)
     sums = SumSpace(name=space.name, space=space, noise=Noise(leaf.sigma))
-    bart = model(sums, moves, power)
+    bart = model(sums, proposal, power)
     if monotone_known:
         bart = replace(bart, prior=bart.prior & bt.knowledge.Monotone(**monotone.by_name))
     post = bt.sample(bart, read_space(space), warmup=500, draws=6000, thin=45, chains=4, seed=1, progress=False)
@@ -151,11 +164,11 @@ def monotone_agrees(monotone: MonotoneSpace, moves: Moves, power: float, monoton
 
 
 @POWERS
-@pytest.mark.parametrize("moves", ["birth_death", {"birth_death": 1, "change": 1}], ids=name)
+@pytest.mark.parametrize("proposal", ["birth_death", {"birth_death": 1, "change": 1}], ids=name)
 @pytest.mark.parametrize("sums", [ONE[0], TWO[0], TWO[1], PROBIT[0], SEVERAL[0]], ids=name)
-def test_wrong_births_are_caught(sums: SumSpace | UtilitySpace, moves: Moves, power: float) -> None:
+def test_wrong_births_are_caught(sums: SumSpace | UtilitySpace, proposal: MixtureSpec, power: float) -> None:
     with injected("sum_birth_death"), pytest.raises(Disagreement):
-        agrees(sums, moves, power)
+        agrees(sums, proposal, power)
 
 
 @POWERS
@@ -166,7 +179,14 @@ def test_wrong_changes_are_caught(sums: SumSpace | UtilitySpace, power: float) -
 
 
 @POWERS
-@pytest.mark.filterwarnings("ignore:these moves never change the shape")
+@pytest.mark.parametrize("sums", [ONE[0], TWO[2]], ids=name)
+def test_wrong_steps_of_cuts_are_caught(sums: SumSpace, power: float) -> None:
+    with injected("sum_perturb"), pytest.raises(Disagreement):
+        agrees(sums, PERTURBED, power)
+
+
+@POWERS
+@pytest.mark.filterwarnings("ignore:these proposals never change the shape")
 def test_wrong_changes_alone_are_caught(power: float) -> None:
     with injected("sum_change"), pytest.raises(Disagreement):
         change_alone(ONE[3], "change", power)
@@ -184,7 +204,7 @@ def test_trees_that_need_not_be_monotone_are_caught(power: float) -> None:
         monotone_agrees(MONOTONE[0], BOTH, power, monotone_known=False)
 
 
-ANOTHER = {
+ANOTHER: dict[str, tuple[SumSpace | UtilitySpace, dict[str, Any]]] = {
     "nu": (ONE_DRAWN[0], {"noise": Noise(0.5, nu=4.0)}),
     "sigma": (ONE_DRAWN[0], {"noise": Noise(0.55, nu=3.0)}),
     "q": (TWO[1], {"noise": Noise(0.5, nu=3.0, q=0.85)}),

@@ -4,6 +4,7 @@ The saboteurs are references in which the prior of the spread is another one.
 """
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -58,9 +59,9 @@ def log_evidence(sums: SumSpace, spread: float, power: float) -> Floats:
 
 
 def draw(sums: SumSpace, power: float) -> bt.BARTPosterior:
-    moves = "auto" if isinstance(sums, SoftSums) else {"birth_death": 1, "change": 1}
-    bart = replace(model(sums, moves, power), k="learned")
-    settings = {"warmup": 500, "draws": 6000, "thin": 15, "chains": 4, "seed": 1, "progress": False}
+    proposal = "auto" if isinstance(sums, SoftSums) else {"birth_death": 1, "change": 1}
+    bart = replace(model(sums, proposal, power), k="learned")
+    settings: dict[str, Any] = {"warmup": 500, "draws": 6000, "thin": 15, "chains": 4, "seed": 1, "progress": False}
     return bt.sample(bart, design_of(sums), **settings)
 
 
@@ -84,7 +85,7 @@ def check(sums: SumSpace, post: bt.BARTPosterior, prior: HalfCauchy, power: floa
 @pytest.mark.parametrize("sums", EVERY, ids=lambda sums: sums.name)
 def test_the_spread_of_leaf_values(sums: SumSpace, power: float) -> None:
     post = draw(sums, power)
-    assert post.model.leaf_sd == pytest.approx(sums.sigma_mu)
+    assert post.model.calibrated.leaf_sd == pytest.approx(sums.sigma_mu)
     check(sums, post, HalfCauchy(sums.sigma_mu), power)
 
 

@@ -1,6 +1,7 @@
 """Sums of trees by the core's wide loops against a walk of every row down every tree, to the bit."""
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -83,7 +84,7 @@ def test_unusable_arrays() -> None:
     predictor = predictor_of(sums)
     index, values = sums.tree_index, sums.values
 
-    def refused(message: str, tree_index: np.ndarray = index, values: np.ndarray = values, **others: object) -> None:
+    def refused(message: str, tree_index: np.ndarray = index, values: np.ndarray = values, **others: Any) -> None:
         rows = others.pop("bins", bins)
         with pytest.raises(bt.InputError, match=message):
             predictor.sums(rows, _core.SumDraws(tree_index, values, **others))

@@ -4,12 +4,14 @@ Each move has its saboteur, and each part of the model another value that the sa
 """
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
 
 import baytree as bt
-from exact.bart.chains import Moves, model, positions_of
+from baytree.mcmc.mixtures import MixtureSpec
+from exact.bart.chains import model, positions_of
 from exact.trees.native import read_space
 from faults import injected
 from reference.agreement import Disagreement, assert_agrees, assert_means_agree
@@ -21,7 +23,7 @@ from reference.trees.dirichlet_weights import DirichletWeights
 from reference.trees.spaces import GAP, MISSING, WEIGHTED_REAL, Space
 
 FIXED = Noise(0.4)
-WITHOUT_CHANGES: Moves = {"birth_death": 1, "bandwidth": 1}
+WITHOUT_CHANGES: MixtureSpec = {"birth_death": 1, "bandwidth": 1}
 
 POWERS = pytest.mark.parametrize("power", [0.0, 1.0], ids=["prior", "posterior"])
 
@@ -44,10 +46,10 @@ def name(value: object) -> str:
     return "+".join(value) if isinstance(value, dict) else str(getattr(value, "name", value))
 
 
-def draw(sums: SoftSums, moves: Moves, power: float, draws: int = 4000) -> bt.BARTPosterior:
-    thin = 30 if sums.weights is not None or "change" not in moves else 15
-    settings = {"warmup": 500, "draws": draws, "thin": thin, "chains": 4, "seed": 1, "progress": False}
-    return bt.sample(model(sums, moves, power), read_space(sums.space), **settings)
+def draw(sums: SoftSums, proposal: MixtureSpec, power: float, draws: int = 4000) -> bt.BARTPosterior:
+    thin = 30 if sums.weights is not None or "change" not in proposal else 15
+    settings: dict[str, Any] = {"warmup": 500, "draws": draws, "thin": thin, "chains": 4, "seed": 1, "progress": False}
+    return bt.sample(model(sums, proposal, power), read_space(sums.space), **settings)
 
 
 def check(sums: SoftSums, post: bt.BARTPosterior, power: float) -> None:
@@ -97,12 +99,12 @@ def test_the_quadrature_has_nodes_enough(sums: SoftSums) -> None:
 @pytest.mark.parametrize("fault", ["sum_birth_death", "sum_change", "sum_bandwidth"])
 @pytest.mark.parametrize("sums", [SEVERAL_SPLITS, WEIGHTED_LEVELS], ids=name)
 def test_wrong_moves_are_caught(sums: SoftSums, fault: str, power: float) -> None:
-    moves = {"birth_death": 1.0, "change": 1.0, "bandwidth": 1.0}
+    proposal = {"birth_death": 1.0, "change": 1.0, "bandwidth": 1.0}
     with injected(fault), pytest.raises(Disagreement):
-        check(sums, draw(sums, moves, power), power)
+        check(sums, draw(sums, proposal, power), power)
 
 
-ANOTHER = {
+ANOTHER: dict[str, tuple[SoftSums, dict[str, Any]]] = {
     "bandwidth": (SEVERAL_SPLITS, {"bandwidth": 0.22}),
     "sigma": (SEVERAL_SPLITS, {"noise": Noise(0.44)}),
     "k": (WEIGHTED_LEVELS, {"k": 2.2}),

@@ -1,6 +1,7 @@
 """Variances that are products of trees against the enumeration: trees and leaf values, of known and unknown means."""
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -9,8 +10,9 @@ from scipy.integrate import quad
 
 import baytree as bt
 from baytree.bart.calibration import factor_prior
-from baytree.trees.ensemble import Ensemble
-from exact.bart.chains import Moves, parted, positions_of
+from baytree.mcmc.mixtures import MixtureSpec
+from baytree.trees.forest import Ensemble
+from exact.bart.chains import parted, positions_of
 from exact.trees.native import native_prior, read_space
 from faults import injected
 from reference.agreement import Disagreement, assert_agrees, assert_means_agree
@@ -22,7 +24,7 @@ from reference.trees.dirichlet_weights import DirichletWeights
 from reference.trees.enumeration import GrowTree
 from reference.trees.spaces import ALONE, GAP, WEIGHTED_REAL, numeric
 
-BOTH: Moves = {"birth_death": 1, "change": 1}
+BOTH: MixtureSpec = {"birth_death": 1, "change": 1}
 POWERS = pytest.mark.parametrize("power", [0.0, 1.0], ids=["prior", "posterior"])
 NOISE = Noise(0.5, nu=3.0)
 
@@ -59,22 +61,23 @@ def name(value: object) -> str:
     return "+".join(value) if isinstance(value, dict) else str(getattr(value, "name", value))
 
 
-def sample(tuples: ProductSpace | BothSpace, moves: Moves, power: float, draws: int = 6000) -> bt.BARTPosterior:
+def sample(
+    tuples: ProductSpace | BothSpace, proposal: MixtureSpec, power: float, draws: int = 6000
+) -> bt.BARTPosterior:
     """Draws from baytree. A known mean is a tree whose values are next to nothing."""
-    noise = {"sigma": tuples.noise.guess, "nu": tuples.noise.nu, "q": tuples.noise.q}
-    known = isinstance(tuples, ProductSpace)
+    noise: dict[str, Any] = {"sigma": tuples.noise.guess, "nu": tuples.noise.nu, "q": tuples.noise.q}
     prior = native_prior(tuples.space)
     model = bt.BART(
         trees=1,
         prior=prior if tuples.weights is None else prior & bt.Weights("sparse"),
-        k=1e9 if known else tuples.k,
+        k=1e9 if isinstance(tuples, ProductSpace) else tuples.k,
         variance="forest",
         variance_trees=tuples.trees,
-        moves=moves,
+        proposal=proposal,
         power=power,
         **noise,
     )
-    thin = (4 if tuples.weights is not None else 1) * (40 if moves == "birth_death" else 12)
+    thin = (4 if tuples.weights is not None else 1) * (40 if proposal == "birth_death" else 12)
     return bt.sample(
         model, read_space(tuples.space), warmup=500, draws=draws, thin=thin, chains=4, seed=1, progress=False
     )
@@ -102,7 +105,7 @@ def check(tuples: ProductSpace | BothSpace, post: bt.BARTPosterior, power: float
     states = tuples.state(np.concatenate(trees, axis=-1))
     assert_agrees(states, target, tuples.groupings)
     assert_means_agree(values, means)
-    if tuples.slots == 1:
+    if isinstance(tuples, ProductSpace) and tuples.slots == 1:
         for row in (0, values.shape[-1] - 1):
             shares = tuples.value_share(states.ravel(), np.exp(values[..., row]).ravel(), power, row)
             parted(tuples, states, shares.reshape(states.shape), target)
@@ -112,8 +115,8 @@ def check(tuples: ProductSpace | BothSpace, post: bt.BARTPosterior, power: float
         assert_means_agree(drawn, target @ tuples.weights.means(tuples.space, tuples.parts))
 
 
-def agrees(tuples: ProductSpace | BothSpace, moves: Moves, power: float) -> None:
-    post = sample(tuples, moves, power)
+def agrees(tuples: ProductSpace | BothSpace, proposal: MixtureSpec, power: float) -> None:
+    post = sample(tuples, proposal, power)
     check(tuples, post, power)
     mean = tuples.mean
     fits = values_at_rows(tuples, post.ensemble) + mean.centre
@@ -136,10 +139,12 @@ def test_learned_weights(power: float) -> None:
 
 @pytest.mark.slow
 @POWERS
-@pytest.mark.parametrize("moves", ["birth_death", {"birth_death": 0.4, "change": 2.3}], ids=name)
+@pytest.mark.parametrize(
+    "proposal", ["birth_death", {"birth_death": 0.4, "change": 2.3}, {"birth_death": 0.5, "perturb": 3}], ids=name
+)
 @pytest.mark.parametrize("tuples", [ONE[2], TWO[0]], ids=name)
-def test_other_mixtures_of_moves(tuples: ProductSpace, moves: Moves, power: float) -> None:
-    agrees(tuples, moves, power)
+def test_other_mixtures(tuples: ProductSpace, proposal: MixtureSpec, power: float) -> None:
+    agrees(tuples, proposal, power)
 
 
 @pytest.mark.parametrize("tuples", [ONE[1], TWO[0], MIXED[0]], ids=name)
@@ -174,7 +179,9 @@ def test_marginal_by_quadrature() -> None:
     def density(log_v: float) -> float:
         return float(np.exp(factor.log_density(np.exp(log_v)) - 1.5 * log_v - 0.7 / np.exp(log_v)))
 
-    assert quad(density, -20, 40)[0] == pytest.approx(np.exp(factor.log_marginal(1.4, 3.0)), rel=1e-6)
+    assert quad(density, -20, 40)[0] == pytest.approx(
+        np.exp(factor.log_marginal(np.array(1.4), np.array(3.0))), rel=1e-6
+    )
 
 
 @pytest.mark.parametrize(("nu", "factors"), [(3.0, 40), (0.7, 5), (10.0, 1), (2.0, 200)])
@@ -214,7 +221,7 @@ def test_wrong_changes_are_caught(power: float) -> None:
     ],
     ids=name,
 )
-def test_another_model_is_caught(tuples: ProductSpace | BothSpace, other: dict[str, object]) -> None:
+def test_another_model_is_caught(tuples: ProductSpace | BothSpace, other: dict[str, Any]) -> None:
     """The draws of one model against the reference of another that differs a little."""
     wrong, post = replace(tuples, **other), sample(tuples, BOTH, 1.0)
     with pytest.raises(Disagreement):

@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import numpy as np
 from numpy.typing import NDArray
 
 import baytree as bt
+from baytree.mcmc.mixtures import MixtureSpec
 from exact.trees.native import native_prior, read_space
 from reference.agreement import Disagreement, assert_agrees
 from reference.trees.constraints import broken
-from reference.trees.enumeration import Dirichlet, Tree
+from reference.trees.enumeration import Dirichlet, Normal, Tree
 from reference.trees.moves import MEETING_POINTS, classes
 from reference.trees.spaces import Space
 
-ProposalSpec = str | Mapping[str, float]
-Prior = bt.GrowTree | bt.slp.Program
+Prior = bt.GrowTree | bt.EditTree | bt.slp.Program
 
 
-def model(space: Space, proposal: ProposalSpec, power: float = 1.0, prior: Prior | None = None) -> bt.CART:
+def model(space: Space, proposal: MixtureSpec, power: float = 1.0, prior: Prior | None = None) -> bt.CART:
     """The space's prior, or what is said to be the same, and its leaf model, as baytree has them."""
     leaf = space.leaf
+    assert not isinstance(leaf, Normal)
     return bt.CART(
         prior=prior or native_prior(space),
         leaf=bt.Categorical(concentration=leaf.concentration)
@@ -34,7 +33,7 @@ def model(space: Space, proposal: ProposalSpec, power: float = 1.0, prior: Prior
 
 def run(
     space: Space,
-    proposal: ProposalSpec,
+    proposal: MixtureSpec,
     power: float,
     *,
     chains: int,
@@ -81,12 +80,12 @@ def positions(space: Space, post: bt.Posterior) -> NDArray[np.int64]:
     return states
 
 
-def moves_of(proposal: ProposalSpec) -> list[str]:
+def moves_of(proposal: MixtureSpec) -> list[str]:
     """The names in a proposal."""
     return [proposal] if isinstance(proposal, str) else list(proposal)
 
 
-def check(space: Space, proposal: ProposalSpec, power: float, states: NDArray[np.int64]) -> int:
+def check(space: Space, proposal: MixtureSpec, power: float, states: NDArray[np.int64]) -> int:
     """Compare each chain with the target on the class of trees that it can reach; the largest such class is returned.
 
     A proposal that reaches every tree has one class, and then this is the target itself.

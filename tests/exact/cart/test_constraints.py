@@ -8,8 +8,9 @@ import pytest
 import baytree as bt
 from baytree import _core
 from baytree.data.to_core import native_design
-from exact.cart.chains import ProposalSpec, check, run
-from exact.cart.test_proposals import PARTIAL, WHOLE, name, partial, whole
+from baytree.mcmc.mixtures import MixtureSpec
+from exact.cart.chains import check, run
+from exact.cart.test_proposals import INFORMED, PARTIAL, WHOLE, name, partial, whole
 from exact.trees.native import native_prior, read_space
 from faults import injected
 from reference.agreement import Disagreement
@@ -37,23 +38,23 @@ def test_the_enumerated_trees_are_those_that_break_nothing(space: Space) -> None
 
 
 @POWERS
-@pytest.mark.parametrize("proposal", ["uc", LOCAL], ids=name)
+@pytest.mark.parametrize("proposal", ["uc", LOCAL, INFORMED], ids=name)
 @pytest.mark.parametrize("space", ALONE.values(), ids=name)
-def test_one_constraint(space: Space, proposal: ProposalSpec, power: float) -> None:
+def test_one_constraint(space: Space, proposal: MixtureSpec, power: float) -> None:
     whole(space, proposal, power)
 
 
 @POWERS
 @pytest.mark.parametrize("proposal", WHOLE, ids=name)
 @pytest.mark.parametrize("space", TOGETHER, ids=name)
-def test_constraints_together(space: Space, proposal: ProposalSpec, power: float) -> None:
+def test_constraints_together(space: Space, proposal: MixtureSpec, power: float) -> None:
     whole(space, proposal, power)
 
 
 @POWERS
-@pytest.mark.parametrize("proposal", PARTIAL)
+@pytest.mark.parametrize("proposal", PARTIAL, ids=name)
 @pytest.mark.parametrize("space", TOGETHER, ids=name)
-def test_constraints_together_on_a_class(space: Space, proposal: str, power: float) -> None:
+def test_constraints_together_on_a_class(space: Space, proposal: MixtureSpec, power: float) -> None:
     partial(space, proposal, power)
 
 
@@ -76,7 +77,7 @@ def test_a_constraint_that_the_chain_forgets_is_missed(space: Space) -> None:
 
 
 @POWERS
-@pytest.mark.parametrize("wrong", ["uc", "birth_death", "change", "swap"])
+@pytest.mark.parametrize("wrong", ["uc", "birth_death", "change", "swap", *INFORMED])
 def test_a_wrong_ratio_is_caught(wrong: str, power: float) -> None:
     with injected(wrong), pytest.raises(Disagreement):
         whole(TOGETHER[1], dict.fromkeys(("birth_death", wrong), 1), power)

@@ -33,7 +33,7 @@ def draws() -> tuple[np.ndarray, np.ndarray, bt.BART]:
 def check(split: np.ndarray, fits: np.ndarray, model: bt.BART, moved: float = 0.0) -> None:
     """Compare with the exact probabilities, and with the exact mean of the left leaf, or a wrong one."""
     (log_left, mean), (log_right, _), (log_all, _) = (
-        marginal(rows, model.centre[0], model.leaf_sd) for rows in (LEFT, ~LEFT, np.full(ROWS, True))
+        marginal(rows, model.centre[0], model.calibrated.leaf_sd) for rows in (LEFT, ~LEFT, np.full(ROWS, True))
     )
     odds = ALPHA / (1 - ALPHA) * np.exp(log_left + log_right - log_all)
     assert 0.3 < odds < 3

@@ -1,6 +1,7 @@
 """Monotone trees: the joint distribution of trees and leaf values against enumeration and integration."""
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,7 +11,9 @@ from scipy.integrate import quad
 
 import baytree as bt
 from baytree.knowledge import Monotone
-from exact.cart.chains import ProposalSpec, model, positions
+from baytree.mcmc.mixtures import MixtureSpec
+from baytree.slp.proposals import Semantics
+from exact.cart.chains import model, positions
 from exact.trees.native import growtree, read_space
 from faults import injected
 from reference.agreement import Disagreement, assert_agrees
@@ -28,7 +31,7 @@ from reference.trees.monotone import (
     leaf_order,
 )
 
-PROPOSALS: list[ProposalSpec] = [
+PROPOSALS: list[MixtureSpec] = [
     "uc",
     "q0",
     "cycle(3)",
@@ -36,9 +39,10 @@ PROPOSALS: list[ProposalSpec] = [
     "auto",
     {"change": 1, "birth_death": 1},
     {"swap": 1, "birth_death": 1},
+    {"gbirth": 1, "gchange": 1, "insert_delete": 1},
 ]
-KERNELS: list[ProposalSpec] = ["auto", "sequence", "independent", "cycle(3)"]
-SABOTEURS: list[tuple[str, ProposalSpec]] = [
+KERNELS: list[MixtureSpec] = ["auto", "sequence", "independent", "cycle(3)"]
+SABOTEURS: list[tuple[str, MixtureSpec]] = [
     ("uc", "uc"),
     ("stale_values", "uc"),
     ("unordered_values", "uc"),
@@ -75,19 +79,19 @@ def ordered(monotone: MonotoneSpace) -> bt.GrowTree:
 def draw(
     monotone: MonotoneSpace,
     prior: bt.GrowTree | bt.slp.Program,
-    proposal: ProposalSpec,
+    proposal: MixtureSpec,
     power: float,
     thin: int,
     temperatures: int = 1,
 ) -> bt.Posterior:
     cart = model(monotone.space, proposal, power, prior)
-    options = {"warmup": 1000, "draws": 6000, "thin": thin, "chains": 4, "seed": 1, "progress": False}
+    options: dict[str, Any] = {"warmup": 1000, "draws": 6000, "thin": thin, "chains": 4, "seed": 1, "progress": False}
     return bt.sample(cart, read_space(monotone.space), temperatures=temperatures, **options)
 
 
-def agrees(monotone: MonotoneSpace, proposal: ProposalSpec, power: float) -> None:
+def agrees(monotone: MonotoneSpace, proposal: MixtureSpec, power: float) -> None:
     names = [proposal] if isinstance(proposal, str) else list(proposal)
-    thin = 41 if any("birth_death" in one for one in names) else 21
+    thin = 41 if {"birth_death", "gbirth"} & set(names) else 21
     post = draw(monotone, ordered(monotone), proposal, power, thin)
     assert_agrees(states_of(monotone, post), monotone.target(power), monotone.groupings)
 
@@ -95,7 +99,7 @@ def agrees(monotone: MonotoneSpace, proposal: ProposalSpec, power: float) -> Non
 @pytest.mark.parametrize("power", [0.0, 1.0], ids=["prior", "posterior"])
 @pytest.mark.parametrize("proposal", PROPOSALS, ids=name)
 @pytest.mark.parametrize("monotone", SPACES, ids=name)
-def test_draws_have_the_enumerated_distribution(monotone: MonotoneSpace, proposal: ProposalSpec, power: float) -> None:
+def test_draws_have_the_enumerated_distribution(monotone: MonotoneSpace, proposal: MixtureSpec, power: float) -> None:
     agrees(monotone, proposal, power)
 
 
@@ -130,7 +134,7 @@ def test_trees_from_the_prior_alone(monotone: MonotoneSpace) -> None:
 
 @pytest.mark.parametrize("power", [0.0, 1.0], ids=["prior", "posterior"])
 @pytest.mark.parametrize(("fault", "proposal"), SABOTEURS, ids=name)
-def test_saboteur_is_caught(fault: str, proposal: ProposalSpec, power: float) -> None:
+def test_saboteur_is_caught(fault: str, proposal: MixtureSpec, power: float) -> None:
     with injected(fault), pytest.raises(Disagreement):
         agrees(CHAIN, proposal, power)
 
@@ -148,7 +152,7 @@ def test_trees_that_need_not_be_monotone_are_caught(monotone: MonotoneSpace, pow
 # ---- programs -------------------------------------------------------------------------------------------------------
 
 
-def program(monotone: MonotoneSpace, semantics: str) -> bt.slp.Program:
+def program(monotone: MonotoneSpace, semantics: Semantics) -> bt.slp.Program:
     facts = "".join(f"monotone({feature}, {sign}).\n" for feature, sign in monotone.by_name.items())
     return bt.slp.Program(growtree(monotone.space, semantics).text + facts, semantics=semantics)
 
@@ -156,7 +160,7 @@ def program(monotone: MonotoneSpace, semantics: str) -> bt.slp.Program:
 @pytest.mark.parametrize("power", [0.0, 1.0], ids=["prior", "posterior"])
 @pytest.mark.parametrize("kernel", KERNELS, ids=name)
 @pytest.mark.parametrize("monotone", [CHAIN, SQUARE, ASIDE], ids=name)
-def test_programs(monotone: MonotoneSpace, kernel: ProposalSpec, power: float) -> None:
+def test_programs(monotone: MonotoneSpace, kernel: MixtureSpec, power: float) -> None:
     post = draw(monotone, program(monotone, "backtrack"), kernel, power, 21)
     assert_agrees(states_of(monotone, post), monotone.target(power), monotone.groupings)
 
@@ -169,7 +173,7 @@ def test_programs_by_rejection(kernel: str) -> None:
 
 @pytest.mark.parametrize("kernel", ["subtree", "sequence", "address"])
 def test_saboteur_of_programs_is_caught(kernel: str) -> None:
-    with injected("kernel_one"):
+    with injected("proof_one"):
         post = draw(CHAIN, program(CHAIN, "reject"), kernel, 1.0, 21)
     with pytest.raises(Disagreement):
         assert_agrees(states_of(CHAIN, post), CHAIN.target(1.0), CHAIN.groupings)
@@ -178,7 +182,7 @@ def test_saboteur_of_programs_is_caught(kernel: str) -> None:
 # ---- the reference --------------------------------------------------------------------------------------------------
 
 
-def column_values(*values: object) -> list[NDArray[np.float64]]:
+def column_values(*values: Any) -> list[NDArray[np.float64]]:
     edges = edges_for(values, 0.0)
     return [np.diff(value.cdf(edges)) for value in values]
 

@@ -8,11 +8,24 @@ import pytest
 
 from baytree import _core
 from baytree.cart.proposals import NAMES, parse_proposal
-from exact.cart.chains import ProposalSpec, check, moves_of, run
+from baytree.mcmc.mixtures import MixtureSpec
+from exact.cart.chains import check, moves_of, run
 from faults import injected
 from reference.agreement import Disagreement
 from reference.trees.moves import classes
-from reference.trees.spaces import FORCED, LONE, MISSING, MISSING_LEVELS, SPACES, TIES, WEIGHTED, WIDE, Space
+from reference.trees.spaces import (
+    FORCED,
+    LONE,
+    MANY_COLUMNS,
+    MANY_LEVELS,
+    MISSING,
+    MISSING_LEVELS,
+    SPACES,
+    TIES,
+    WEIGHTED,
+    WIDE,
+    Space,
+)
 
 # Proposals that keep the shape, and a table with one tree, are tested on purpose.
 pytestmark = [
@@ -21,7 +34,7 @@ pytestmark = [
 ]
 
 # Reaching every tree from every tree, except birth and death where the root must split.
-WHOLE: list[ProposalSpec] = [
+WHOLE: list[MixtureSpec] = [
     "uc",
     "q0",
     "cycle(3)",
@@ -30,12 +43,18 @@ WHOLE: list[ProposalSpec] = [
     {"cycle(3)": 1, "uc": 1},
     {"change": 1, "birth_death": 1},
     {"swap": 1, "birth_death": 1},
+    "gbirth",
+    "insert_delete",
+    {"gchange": 1, "birth_death": 1},
 ]
 
 # Keeping the shape of the tree: each chain is held against the trees it can reach from where it started.
-PARTIAL = ["change", "swap"]
+PARTIAL: list[MixtureSpec] = ["change", "swap", {"gchange": 1, "change": 1}]
 
-SABOTEURS: list[tuple[str, ProposalSpec, Space]] = [
+# Those that draw rules by the likelihood.
+INFORMED = {"gbirth": 1, "gchange": 1, "insert_delete": 1}
+
+SABOTEURS: list[tuple[str, MixtureSpec, Space]] = [
     ("uc", "uc", TIES),
     ("q0", "q0", TIES),
     ("cycle", "cycle(3)", TIES),
@@ -47,6 +66,9 @@ SABOTEURS: list[tuple[str, ProposalSpec, Space]] = [
     ("birth_death", {"change": 1, "birth_death": 1}, MISSING_LEVELS),
     ("swap", {"swap": 1, "birth_death": 1}, WEIGHTED),
     ("birth_death", {"swap": 1, "birth_death": 1}, WEIGHTED),
+    ("gbirth", "gbirth", TIES),
+    ("insert_delete", "insert_delete", TIES),
+    ("gchange", {"gchange": 1, "birth_death": 1}, MISSING_LEVELS),
 ]
 
 
@@ -56,28 +78,29 @@ def name(value: object) -> str:
     return "+".join(value) if isinstance(value, dict) else str(value)
 
 
-def thinning(proposal: ProposalSpec) -> int:
+def thinning(proposal: MixtureSpec) -> int:
     """Iterations between draws, by how far a proposal goes in one of them.
 
     Regrowing moves fast; birth and death must go through the root to change its rule; a change of one rule is often
     refused by those below it. Odd numbers, so that the draws of cycle(3) come from each of its four steps.
     """
     names = moves_of(proposal)
-    return 51 if names == ["change"] else 35 if "birth_death" in names else 15
+    local = {"birth_death", "gbirth", "insert_delete"}
+    return 51 if "change" in names and set(names) <= {"change", "gchange"} else 35 if local & set(names) else 15
 
 
-def whole(space: Space, proposal: ProposalSpec, power: float) -> None:
+def whole(space: Space, proposal: MixtureSpec, power: float) -> None:
     states = run(space, proposal, power, chains=4, draws=6000, thin=thinning(proposal), seed=1)
     check(space, proposal, power, states)
 
 
-def partial(space: Space, proposal: str, power: float) -> None:
+def partial(space: Space, proposal: MixtureSpec, power: float) -> None:
     """Many chains, because each sees only the class that its start, a draw from the prior, lies in.
 
     Most of them may start at trees that such moves cannot leave, so some more start in the likeliest class of several.
     """
     thin = 15 if space is WIDE else thinning(proposal)
-    states = run(space, proposal, power, chains=16, draws=1200, thin=thin, seed=1)
+    states = run(space, proposal, power, chains=16, draws=1200, thin=thin, seed=5)
     check(space, proposal, power, states)
     label = classes(list(space.trees), moves_of(proposal))
     mass = np.where(np.bincount(label) > 1, np.bincount(label, weights=space.target(power)), 0)
@@ -98,14 +121,16 @@ def test_every_proposal_is_here() -> None:
 @pytest.mark.parametrize("power", [0.0, 1.0], ids=["prior", "posterior"])
 @pytest.mark.parametrize("proposal", WHOLE, ids=name)
 @pytest.mark.parametrize("space", SPACES, ids=name)
-def test_draws_have_the_enumerated_distribution(space: Space, proposal: ProposalSpec, power: float) -> None:
+def test_draws_have_the_enumerated_distribution(space: Space, proposal: MixtureSpec, power: float) -> None:
     whole(space, proposal, power)
 
 
 @pytest.mark.parametrize("power", [0.0, 1.0], ids=["prior", "posterior"])
-@pytest.mark.parametrize("proposal", PARTIAL)
+@pytest.mark.parametrize("proposal", PARTIAL, ids=name)
 @pytest.mark.parametrize("space", SPACES, ids=name)
-def test_draws_have_the_enumerated_distribution_on_their_class(space: Space, proposal: str, power: float) -> None:
+def test_draws_have_the_enumerated_distribution_on_their_class(
+    space: Space, proposal: MixtureSpec, power: float
+) -> None:
     partial(space, proposal, power)
 
 
@@ -115,17 +140,34 @@ def test_other_powers_of_the_likelihood(space: Space, power: float) -> None:
     whole(space, "auto", power)
 
 
+@pytest.mark.parametrize("space", SPACES, ids=name)
+def test_rules_are_drawn_by_the_power_of_the_likelihood(space: Space) -> None:
+    whole(space, INFORMED, 0.3)
+
+
+@pytest.mark.parametrize("power", [0.0, 1.0], ids=["prior", "posterior"])
+@pytest.mark.parametrize("proposal", ["gbirth", "insert_delete", {"gchange": 1, "birth_death": 1}], ids=name)
+def test_some_of_many_columns_are_looked_at(proposal: MixtureSpec, power: float) -> None:
+    whole(MANY_COLUMNS, proposal, power)
+
+
+@pytest.mark.parametrize("power", [0.0, 1.0], ids=["prior", "posterior"])
+@pytest.mark.parametrize("informed", INFORMED)
+def test_columns_of_too_many_levels_are_left_to_other_proposals(informed: str, power: float) -> None:
+    whole(MANY_LEVELS, {informed: 1, "uc": 1}, power)
+
+
 @pytest.mark.parametrize("power", [0.0, 1.0], ids=["prior", "posterior"])
 @pytest.mark.parametrize(("fault", "proposal", "space"), SABOTEURS, ids=name)
-def test_saboteur_is_caught(fault: str, proposal: ProposalSpec, space: Space, power: float) -> None:
+def test_saboteur_is_caught(fault: str, proposal: MixtureSpec, space: Space, power: float) -> None:
     with injected(fault), pytest.raises(Disagreement):
         whole(space, proposal, power)
 
 
 @pytest.mark.parametrize("power", [0.0, 1.0], ids=["prior", "posterior"])
-@pytest.mark.parametrize("proposal", PARTIAL)
-def test_saboteur_is_caught_on_its_class(proposal: str, power: float) -> None:
-    with injected(proposal), pytest.raises(Disagreement):
+@pytest.mark.parametrize("proposal", PARTIAL, ids=name)
+def test_saboteur_is_caught_on_its_class(proposal: MixtureSpec, power: float) -> None:
+    with injected(moves_of(proposal)[0]), pytest.raises(Disagreement):
         partial(WEIGHTED, proposal, power)
 
 
@@ -141,7 +183,7 @@ def test_a_chain_starts_where_it_is_told() -> None:
 
 
 @pytest.mark.parametrize("proposal", [*WHOLE, *PARTIAL], ids=name)
-def test_a_space_of_one_tree(proposal: ProposalSpec) -> None:
+def test_a_space_of_one_tree(proposal: MixtureSpec) -> None:
     """Nothing to choose, nothing to propose: the chain stays and does not fail."""
     states = run(LONE, proposal, 1.0, chains=2, draws=100, thin=1, seed=1)
     assert not states.any()

@@ -99,4 +99,7 @@ def test_wrong_evidence_is_caught() -> None:
 def test_the_bound_of_independent_proposals() -> None:
     posterior = sample(TIES, "adaptive")
     ratio = np.exp(exact_evidence(TIES) - TIES.log_likelihood.max())
-    assert posterior.independence_bound(10) == pytest.approx((1 - ratio) ** 10, abs=0.05)
+    bound = posterior.independence_bound(10)
+    assert bound.distance == pytest.approx((1 - ratio) ** 10, abs=0.05)
+    assert bound.log_likelihood == pytest.approx(TIES.log_likelihood.max())
+    assert not bound.certified

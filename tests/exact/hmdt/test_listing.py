@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
 
 import baytree as bt
-from baytree.hmdt import em as markov_em
-from baytree.hmdt.initialisation import from_stretches, with_memory
-from baytree.hmdt.mean_field import MeanField, projected_filter
-from baytree.hmdt.sequences import Sequences
-from baytree.hmdt.tree import MarkovTree, best_path, filtered, smoothed
-from baytree.hme import em, splits
-from baytree.hme.experts import Gaussian
+from baytree.hmdt.data.sequences import Sequences
+from baytree.hmdt.fitting import em as markov_em
+from baytree.hmdt.fitting.initialisation import from_stretches, with_memory
+from baytree.hmdt.tree.markov_tree import MarkovTree, best_path, filtered, smoothed
+from baytree.hmdt.tree.mean_field import MeanField, projected_filter
+from baytree.hme.fitting import em
+from baytree.hme.tree import splits
+from baytree.hme.tree.experts import Gaussian
 from reference.hmdt.listing import Listed, listed
 
 SHAPES = [(1, 2), (2, 2), (1, 3)]  # depth and branching
@@ -70,7 +72,7 @@ def test_forward_and_backward_are_sums_over_decisions(depth: int, branching: int
     back, ahead = smoothed(tree, sequences), filtered(tree, sequences)
     np.testing.assert_allclose(back.log_likelihood, [np.log(each.likelihood) for each in every], rtol=1e-10)
     np.testing.assert_allclose(sequences.totals(ahead.log_likelihood), back.log_likelihood, rtol=1e-10)
-    close = {"rtol": 1e-9, "atol": 1e-13}
+    close: dict[str, Any] = {"rtol": 1e-9, "atol": 1e-13}
     for each, begin, end in zip(every, sequences.begin[:-1], sequences.begin[1:], strict=True):
         rows = slice(begin, end)
         for found, weight in ((back, each.at_the_end), (ahead, each.seen)):

@@ -4,6 +4,7 @@ Each fault that can be injected must be rejected by the same check.
 """
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -66,7 +67,7 @@ def test_faults_are_caught(mixture: Mixture, power: float, fault: str) -> None:
 
 
 @pytest.mark.parametrize("other", [{"gate_sd": 1.8}, {"sd": 1.4}, {"nu": 5.0}, {"scale": (0.6,)}], ids=str)
-def test_another_prior_is_caught(other: dict[str, object]) -> None:
+def test_another_prior_is_caught(other: dict[str, Any]) -> None:
     """The draws of one model against the reference of another."""
     with pytest.raises(Disagreement):
         check(replace(LINES, **other), 1.0, drawn_from=LINES)

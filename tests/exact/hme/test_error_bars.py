@@ -9,15 +9,21 @@ import numpy as np
 import pytest
 
 import baytree as bt
-from baytree.hme import em, sem, splits
-from baytree.hme.complete import blocks, information_of, slope_of, tree_at, vector_of
-from baytree.hme.experts import Constant
-from baytree.hme.soft_tree import SoftTree, responsibilities
+from baytree.hme.fitting import em, sem
+from baytree.hme.fitting.complete import blocks, information_of, slope_of, tree_at, vector_of
+from baytree.hme.tree import splits
+from baytree.hme.tree.experts import Constant, Gaussian
+from baytree.hme.tree.soft_tree import SoftTree, responsibilities
 from exact.hme.test_soft_trees import FAMILIES
 from exact.hme.test_soft_trees import problem as rows_of
 
 SHAPES = [(1, 2), (2, 2), (1, 3)]
 RIDGE = 0.5
+
+
+def gaussian(tree: SoftTree) -> Gaussian:
+    assert isinstance(tree.experts, Gaussian)
+    return tree.experts
 
 
 def case(family: str, depth: int, branching: int, rows: int = 120) -> tuple[SoftTree, sem.Problem]:
@@ -107,7 +113,7 @@ def test_one_expert_has_the_textbook_error_bars() -> None:
     for output in range(2):
         at = slice(4 * output, 4 * output + 4)
         expected = np.zeros((4, 4))
-        expected[:3, :3] = bars.tree.experts.variance[0, output] * gram
+        expected[:3, :3] = gaussian(bars.tree).variance[0, output] * gram
         expected[3, 3] = 2 / weight.sum()
         np.testing.assert_allclose(bars.covariance[at, at], expected, rtol=1e-6, atol=1e-10)
 
@@ -118,7 +124,7 @@ def test_draws_have_the_covariance() -> None:
     count = 4000
     trees = bars.draws(count, np.random.default_rng(0))
     found = np.stack([vector_of(one) for one in trees])
-    assert all((one.experts.variance > 0).all() for one in trees)
+    assert all((gaussian(one).variance > 0).all() for one in trees)
     off = (found.mean(axis=0) - vector_of(bars.tree)) / (bars.standard_errors / np.sqrt(count))
     assert np.abs(off).max() < 4
     ratio = found.var(axis=0) / np.diag(bars.covariance)
@@ -154,7 +160,7 @@ def test_error_bars_cover_the_truth() -> None:
     for k in range(sets):
         X = np.column_stack([generator.normal(size=rows), ones])
         leaf = (generator.random(rows) > np.exp(truth.log_paths(X)[0])).astype(int)
-        noise = np.sqrt(truth.experts.variance[leaf]) * generator.normal(size=(rows, 1))
+        noise = np.sqrt(gaussian(truth).variance[leaf]) * generator.normal(size=(rows, 1))
         problem = sem.Problem(X, truth.experts.means(X)[leaf, np.arange(rows)] + noise, ones, 1e-3)
         bars = sem.error_bars(sem.to_mode(truth, problem), problem)
         off = np.abs(vector_of(bars.tree) - expected)
@@ -172,8 +178,8 @@ def test_any_array_of_the_standard() -> None:
     there = replace(mode, gates=tuple(xp.asarray(gate) for gate in mode.gates))
     arrays = {name: xp.asarray(getattr(mode.experts, name)) for name in ("coefficients", "variance", "least")}
     there = replace(there, experts=replace(mode.experts, **arrays))
-    given = [xp.asarray(part) for part in (problem.X, problem.Y, problem.weight)]
-    bars = sem.error_bars(there, sem.Problem(*given, RIDGE))
+    X, Y, weight = (xp.asarray(part) for part in (problem.X, problem.Y, problem.weight))
+    bars = sem.error_bars(there, sem.Problem(X, Y, weight, RIDGE))
     np.testing.assert_allclose(np.asarray(bars.covariance), here.covariance, rtol=1e-8)
     assert len(bars.draws(3, np.random.default_rng(0))) == 3
 
@@ -194,7 +200,7 @@ def test_what_the_rows_do_not_determine() -> None:
     alike = replace(
         tree,
         gates=(np.zeros_like(tree.gates[0]),),
-        experts=replace(tree.experts, coefficients=np.zeros((2, 1, 1)), variance=np.ones((2, 1))),
+        experts=replace(gaussian(tree), coefficients=np.zeros((2, 1, 1)), variance=np.ones((2, 1))),
     )
     alike = em.fit(alike, problem.X, problem.Y, problem.weight, em.Settings(ridge=RIDGE, tolerance=0.0)).tree
     with pytest.raises(bt.InputError, match=r"not positive definite.* raise ridge or choose a smaller depth"):
@@ -207,7 +213,7 @@ def test_what_the_rows_do_not_determine() -> None:
 
 def test_a_leaf_that_fits_exactly() -> None:
     tree, problem = case("constant", 1, 2)
-    exact = replace(tree, experts=replace(tree.experts, variance=np.stack([tree.experts.least, [1.0]])))
+    exact = replace(tree, experts=replace(gaussian(tree), variance=np.stack([gaussian(tree).least, [1.0]])))
     with pytest.raises(bt.InputError, match="leaf 0 fits its rows exactly"):
         sem.error_bars(exact, problem)
 

@@ -7,11 +7,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from baytree.hme import em, numeric, online, splits
-from baytree.hme.experts import Classes, Experts, Gamma, Gaussian, Poisson
-from baytree.hme.logit import fit_least_squares, fit_newton, gradient, negative_hessian, objective
-from baytree.hme.numeric import log_gamma
-from baytree.hme.soft_tree import SoftTree, path_products, responsibilities
+from baytree.hme.fitting import em, online
+from baytree.hme.numeric import arrays
+from baytree.hme.numeric.arrays import log_gamma
+from baytree.hme.numeric.logit import fit_least_squares, fit_newton, gradient, negative_hessian, objective
+from baytree.hme.tree import splits
+from baytree.hme.tree.experts import Classes, Gamma, Gaussian, Poisson
+from baytree.hme.tree.soft_tree import SoftTree, path_products, responsibilities
 
 FAMILIES = ("linear", "constant", "logistic", "multinomial", "poisson", "gamma")
 
@@ -102,18 +104,18 @@ def test_sums_over_blocks_of_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     X, Y = generator.normal(size=(25, 3)), generator.normal(size=(25, 2))
     weight = generator.uniform(size=(2, 4, 25))
     for block in (1, 40, 1 << 17):
-        monkeypatch.setattr(numeric, "BLOCK", block)
+        monkeypatch.setattr(arrays, "BLOCK", block)
         expected = np.einsum("ni,...n,nj->...ij", X, weight, X)
-        np.testing.assert_allclose(numeric.weighted_gram(X, weight), expected, rtol=1e-12)
+        np.testing.assert_allclose(arrays.weighted_gram(X, weight), expected, rtol=1e-12)
     np.testing.assert_allclose(
-        numeric.weighted_cross(X, Y, weight), np.einsum("ni,...n,nj->...ij", X, weight, Y), rtol=1e-12
+        arrays.weighted_cross(X, Y, weight), np.einsum("ni,...n,nj->...ij", X, weight, Y), rtol=1e-12
     )
 
 
 @pytest.mark.parametrize(
     "experts", [Poisson(np.zeros((1, 3, 1))), Gamma(np.zeros((1, 3, 1)), 2.5)], ids=lambda e: e.family
 )
-def test_experts_have_the_derivatives_of_their_density(experts: Experts) -> None:
+def test_experts_have_the_derivatives_of_their_density(experts: Poisson | Gamma) -> None:
     generator = np.random.default_rng(0)
     predictor, y = generator.normal(size=20), generator.poisson(3, 20) + 1.0
     step = 1e-5

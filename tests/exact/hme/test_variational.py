@@ -10,20 +10,24 @@ import pytest
 from scipy import special, stats
 
 import baytree as bt
-from baytree.hme import logit_factors, splits, variational
-from baytree.hme.factors import Lines, Prior
-from baytree.hme.logit import log_probabilities
-from baytree.hme.logit_factors import Logits
-from baytree.hme.soft_tree import SoftTree
-from baytree.hme.variational import MeanField, Settings, fit
+from baytree.hme.mean_field import logit_factors, variational
+from baytree.hme.mean_field.factors import Lines, Prior
+from baytree.hme.mean_field.logit_factors import Logits
+from baytree.hme.mean_field.variational import MeanField, Settings, fit
+from baytree.hme.numeric.logit import log_probabilities
+from baytree.hme.tree import splits
+from baytree.hme.tree.experts import Gaussian
+from baytree.hme.tree.soft_tree import SoftTree
 from exact.hme.test_soft_trees import problem
 
 FAMILIES = ("linear", "constant", "logistic", "multinomial")
 SHAPES = [(0, 2), (1, 2), (2, 2), (3, 2), (1, 3), (2, 3)]
 PRIOR = Prior()
 
+Rows = tuple[np.ndarray, np.ndarray, np.ndarray]
 
-def begun(family: str, depth: int, branching: int, rows: int = 80, seed: int = 0) -> tuple[SoftTree, tuple]:
+
+def begun(family: str, depth: int, branching: int, rows: int = 80, seed: int = 0) -> tuple[SoftTree, Rows]:
     given = problem(family, rows, seed)
     return splits.random_tree(family, *given, depth, branching, np.random.default_rng(seed)), given
 
@@ -98,8 +102,8 @@ def gate_points(columns: int, free: int, count: int) -> tuple[np.ndarray, np.nda
     quantiles, weights = (nodes + 1) / 2, weights / 2
     if free == 1:
         axes = [stats.t.ppf(quantiles, 2 * PRIOR.gate_shape) * np.sqrt(PRIOR.gate_rate / PRIOR.gate_shape)] * columns
-        grid = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, 1, columns)
-        return grid, np.prod(np.stack(np.meshgrid(*[weights] * columns, indexing="ij")), axis=0).ravel()
+        points = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, 1, columns)
+        return points, np.prod(np.stack(np.meshgrid(*[weights] * columns, indexing="ij")), axis=0).ravel()
     assert columns == 1
     precision = stats.gamma.ppf(quantiles, PRIOR.gate_shape, scale=1 / PRIOR.gate_rate)
     normal = stats.norm.ppf(quantiles)
@@ -173,6 +177,7 @@ def test_moments_against_the_exact_posterior() -> None:
     of_decisions = weight.sum(axis=0)
     exact = np.array([(of_decisions[:, None] * (decisions == k)).sum(axis=0) for k in range(2)])
     found = field.decisions(X, Y).node[-1]
+    assert isinstance(field.experts, Lines)
     assert np.abs(found - exact).max() < 0.03
     for k in range(2):
         count = (decisions == k).sum(axis=1)
@@ -227,6 +232,7 @@ def test_draws_have_the_moments(factor: str) -> None:
         mean, sd = found.coefficients.ravel(), np.sqrt(np.diagonal(found.spread[0]))
     else:
         tree = splits.random_tree("linear", X, Y, weight, 0, 2, generator)
+        assert isinstance(tree.experts, Gaussian)
         lines = Lines.first(tree.experts).updated(X, Y, weight[None], PRIOR)
         draws = np.stack([lines.draw(generator).coefficients for _ in range(count)]).reshape(count, -1)
         mean = lines.experts.coefficients.ravel()
@@ -281,6 +287,7 @@ def densities_of_lines(tree: SoftTree, factor: Lines) -> tuple[float, float]:
     """log P(β, σ²) and log q(β, σ²) of linear models."""
     prior = drawn = 0.0
     found, mean = tree.experts, factor.experts.coefficients
+    assert isinstance(found, Gaussian)
     for leaf, output in np.ndindex(found.variance.shape):
         beta, variance = found.coefficients[leaf, :, output], found.variance[leaf, output]
         around = variance / PRIOR.precision * np.eye(len(beta))
@@ -337,11 +344,11 @@ def test_one_leaf_is_left_where_there_is_nothing_to_learn() -> None:
 def test_any_array_of_the_standard(family: str) -> None:
     xp = pytest.importorskip("array_api_strict")
     given = problem(family)
-    strict = tuple(xp.asarray(part) for part in given)
+    X, Y, weight = (xp.asarray(part) for part in given)
     generators = np.random.default_rng(1), np.random.default_rng(1)
     settings = Settings(epochs=5)
     here = fit(splits.random_tree(family, *given, 2, 3, generators[0]), *given, settings)
-    there = fit(splits.random_tree(family, *strict, 2, 3, generators[1]), *strict, settings)
+    there = fit(splits.random_tree(family, X, Y, weight, 2, 3, generators[1]), X, Y, weight, settings)
     np.testing.assert_allclose(there.bound, here.bound, rtol=1e-9)
     assert len(there.field.draws(2, generators[1])) == 2
 

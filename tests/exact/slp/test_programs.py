@@ -114,8 +114,8 @@ def expected_answer(goal: str, text: str) -> str:
     """An answer as `answer_text` writes it."""
     if len(goal_variables(goal)) == 1:
         return canonical(text)
-    equations = [equation.args for equation in interpreter.conjuncts(Reader(text).term())]
-    return answer_text({variable.name: value for variable, value in equations})
+    equations: list[Any] = interpreter.conjuncts(Reader(text).term())
+    return answer_text({variable.name: value for variable, value in (equation.args for equation in equations)})
 
 
 def expectations(file: Path) -> Iterator[Expectation]:
@@ -161,7 +161,7 @@ def to_term(value: Any) -> interpreter.Term:
 def answer_text(values: dict[str, interpreter.Term]) -> str:
     """An answer as the comments write it."""
     if len(values) == 1:
-        return write(*values.values())
+        return write(next(iter(values.values())))
     equations: list[interpreter.Term] = [Struct("=", (Var(name), value)) for name, value in values.items()]
     names = {variable: variable.name for variable in variables(list_term(equations)) if variable.name in values}
     unbound = (variable for variable in variables(list_term(equations)) if variable not in names)

@@ -6,8 +6,8 @@ import pytest
 import baytree as bt
 from baytree import InputError
 from baytree.slp import Program
-from baytree.slp.kernels import Semantics
-from exact.slp.test_kernels import EXACT, KERNELS, Matrices, refusal
+from baytree.slp.proposals import Semantics
+from exact.slp.test_proposals import EXACT, KERNELS, Matrices, refusal
 from reference.slp import interpreter
 from reference.slp.spaces import BOTH, Space
 
@@ -90,7 +90,7 @@ def test_draws_of_chains(trap: Space, semantics: Semantics) -> None:
     program = Program(trap.text, semantics=semantics)
     expected = interpreter.models(trap.text, trap.goal, semantics)
     for kernel in ("auto", "independent", "sequence"):
-        post = program.posterior(trap.goal, draws=4000, chains=4, thin=3, seed=1, kernel=kernel, progress=False)
+        post = program.posterior(trap.goal, draws=4000, chains=4, thin=3, seed=1, proposal=kernel, progress=False)
         for model, probability in expected.items():
             hits = np.array([[text == model for text in chain] for chain in post.texts], float)
             batches = hits.reshape(80, -1).mean(axis=1)

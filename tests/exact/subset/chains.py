@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import numpy as np
 from scipy import special
 
 from baytree import _core
+from baytree.mcmc.mixtures import MixtureSpec
 from reference.agreement import Disagreement, assert_agrees
 from reference.subset.linear_models import HyperG, Independent, Ints, LinearModels, Ridge, Slab
-
-Moves = str | Mapping[str, float]
 
 ONE_RUNG = _core.Tempering([1.0], 1, False, False)
 
@@ -26,7 +23,7 @@ def evidence(slab: Slab, rows: float, freedom: float, total: float) -> _core.Evi
     elif slab.c == "eb":
         kind, parameter = kinds.empirical, 0.0
     else:
-        kind, parameter = kinds.fixed, rows if slab.c == "unit" else slab.c
+        kind, parameter = kinds.fixed, rows if isinstance(slab.c, str) else slab.c
     return _core.Evidence(kind, parameter, rows, freedom, total)
 
 
@@ -47,7 +44,7 @@ def problem(models: LinearModels) -> _core.SubsetProblem:
     return _core.SubsetProblem(
         np.ascontiguousarray(x.T @ x),
         np.ascontiguousarray(x.T @ y),
-        evidence(models.slab, table.rows, len(y) + models.nu, models.nu * models.lam + y @ y),
+        evidence(models.slab, table.rows, len(y) + models.nu, models.nu * models.lam + float(y @ y)),
         np.searchsorted(table.unit, np.arange(table.units + 1)).tolist(),
         [unit not in table.always for unit in range(table.units)],
         [list(table.parents.get(unit, ()) if models.heredity else ()) for unit in range(table.units)],
@@ -69,15 +66,15 @@ def numbers_of(models: LinearModels, unit: Ints, begin: Ints) -> Ints:
     return members[:, table.free] @ (1 << np.arange(len(table.free)))
 
 
-def shares(moves: Moves) -> list[_core.SubsetShare]:
+def shares(proposal: MixtureSpec) -> list[_core.SubsetShare]:
     """Of each move, how many turns an iteration makes."""
-    given = {moves: 1.0} if isinstance(moves, str) else moves
-    return [_core.SubsetShare(_core.SubsetMove[name], number) for name, number in given.items()]
+    given = {proposal: 1.0} if isinstance(proposal, str) else proposal
+    return [_core.SubsetShare(_core.SubsetProposal[name], number) for name, number in given.items()]
 
 
 def run(
     models: LinearModels,
-    moves: Moves,
+    proposal: MixtureSpec,
     power: float = 1.0,
     *,
     chains: int = 4,
@@ -91,7 +88,7 @@ def run(
     """
     given, parts, ran = problem(models), [], []
     for number in range(chains):
-        chain = _core.SubsetChain(given, shares(moves), power, tempering, 1, number)
+        chain = _core.SubsetChain(given, shares(proposal), power, tempering, 1, number)
         chain.warm_up(500, 1)
         chain.end_warm_up()
         chain.draw(draws, thin)
@@ -106,15 +103,15 @@ def run(
     return states, ran, parts
 
 
-def check(models: LinearModels, moves: Moves, power: float, thin: int = 5) -> None:
+def check(models: LinearModels, proposal: MixtureSpec, power: float, thin: int = 5) -> None:
     """The draws have the enumerated distribution."""
-    states, _, _ = run(models, moves, power, thin=thin)
+    states, _, _ = run(models, proposal, power, thin=thin)
     assert_agrees(states, models.target(power), models.groupings)
 
 
-def check_by_size(models: LinearModels, moves: Moves, power: float) -> None:
-    """The draws of moves that keep the size have the enumerated distribution given the size."""
-    states, _, _ = run(models, moves, power, chains=16, draws=1000)
+def check_by_size(models: LinearModels, proposal: MixtureSpec, power: float) -> None:
+    """The draws of proposals that keep the size have the enumerated distribution given the size."""
+    states, _, _ = run(models, proposal, power, chains=16, draws=1000)
     assert np.all(models.sizes[states] == models.sizes[states[:, :1]]), "the size changed"
     several = 0
     for size in np.unique(models.sizes[states[:, 0]]):

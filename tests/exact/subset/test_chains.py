@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from baytree import _core
-from exact.subset.chains import Moves, check, check_by_size, run
+from baytree.mcmc.mixtures import MixtureSpec
+from exact.subset.chains import check, check_by_size, run
 from faults import injected
 from reference.agreement import Disagreement, assert_agrees
 from reference.subset.linear_models import LinearModels
@@ -45,7 +46,7 @@ SPACES = [
 ]
 
 # Reaching every model from every model.
-MOVES: list[Moves] = [
+PROPOSALS: list[MixtureSpec] = [
     "gibbs",
     "random",
     "metropolis",
@@ -56,7 +57,7 @@ MOVES: list[Moves] = [
 
 # A prior under which units, and so models of a size, differ: else some faults cancel where the likelihood is off.
 UNEVEN = models(PLAIN, "c", "independent")
-SABOTEURS: list[tuple[str, Moves]] = [
+SABOTEURS: list[tuple[str, MixtureSpec]] = [
     ("subset_gibbs", "gibbs"),
     ("subset_random", "random"),
     ("subset_metropolis", "metropolis"),
@@ -74,10 +75,10 @@ def name(value: object) -> str:
 
 
 @POWERS
-@pytest.mark.parametrize("moves", MOVES, ids=name)
+@pytest.mark.parametrize("proposal", PROPOSALS, ids=name)
 @pytest.mark.parametrize("space", SPACES, ids=name)
-def test_draws_have_the_enumerated_distribution(space: LinearModels, moves: Moves, power: float) -> None:
-    check(space, moves, power)
+def test_draws_have_the_enumerated_distribution(space: LinearModels, proposal: MixtureSpec, power: float) -> None:
+    check(space, proposal, power)
 
 
 @POWERS
@@ -87,16 +88,16 @@ def test_replacing_alone_keeps_the_size(space: LinearModels, power: float) -> No
 
 
 @pytest.mark.parametrize("power", [0.5, 2.0])
-@pytest.mark.parametrize("moves", MOVES, ids=name)
-def test_other_powers_of_the_likelihood(moves: Moves, power: float) -> None:
-    check(SPACES[3], moves, power)
+@pytest.mark.parametrize("proposal", PROPOSALS, ids=name)
+def test_other_powers_of_the_likelihood(proposal: MixtureSpec, power: float) -> None:
+    check(SPACES[3], proposal, power)
 
 
 @POWERS
-@pytest.mark.parametrize(("fault", "moves"), SABOTEURS, ids=name)
-def test_saboteur_is_caught(fault: str, moves: Moves, power: float) -> None:
+@pytest.mark.parametrize(("fault", "proposal"), SABOTEURS, ids=name)
+def test_saboteur_is_caught(fault: str, proposal: MixtureSpec, power: float) -> None:
     with injected(fault), pytest.raises(Disagreement):
-        check(UNEVEN, moves, power)
+        check(UNEVEN, proposal, power)
 
 
 @POWERS
@@ -123,9 +124,9 @@ def ladder(powers: list[float]) -> _core.Tempering:
     return _core.Tempering(powers, 10 if adapts else 1, not adapts, adapts)
 
 
-def tempered(space: LinearModels, moves: Moves, tempering: _core.Tempering) -> None:
+def tempered(space: LinearModels, proposal: MixtureSpec, tempering: _core.Tempering) -> None:
     """The cold rung, and each of the others at its own power over the values that the log-likelihood takes."""
-    states, chains, parts = run(space, moves, chains=2, draws=2500, thin=11, tempering=tempering)
+    states, chains, parts = run(space, proposal, chains=2, draws=2500, thin=11, tempering=tempering)
     assert_agrees(states, space.target(1.0), space.groupings)
     possible = np.where(space.exists, space.log_likelihood, np.nan)
     values, label = np.unique(possible[space.exists].round(7), return_inverse=True)

@@ -7,6 +7,7 @@ that draws of all models together must be uniform.
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
+from typing import Any
 
 import numpy as np
 import pytest
@@ -82,6 +83,7 @@ def distribution_of_g(space: LinearModels, number: int) -> tuple[Floats, Floats]
     """Values of log g and their distribution function."""
     grid = np.linspace(-30, 50, 2001)
     _, y = shape(space, number)
+    assert isinstance(space.slab, HyperG)
     log_density = np.array([space.slab.log_density(y, space.table.rows, log_g) for log_g in grid])
     cumulative = np.cumsum(np.exp(log_density - log_density.max()))
     return grid + (grid[1] - grid[0]) / 2, cumulative / cumulative[-1]
@@ -167,10 +169,8 @@ def test_means(space: LinearModels, source) -> None:
 def test_another_model_is_caught(other: str) -> None:
     """The draws of one model against the reference of another that differs in one part."""
     changed = {"slab": GPrior(5.0), "nu": 4.0, "lam": 1.0}
-    another = LinearModels(
-        **{"table": PLAIN, "slab": GPrior(7.5), "prior": SPACES[0].prior, "nu": 3.0, "lam": 0.3}
-        | {other: changed[other]}
-    )
+    right: dict[str, Any] = {"table": PLAIN, "slab": GPrior(7.5), "prior": SPACES[0].prior, "nu": 3.0, "lam": 0.3}
+    another = LinearModels(**right | {other: changed[other]})
     with pytest.raises(Disagreement):
         agrees(another, of_enumeration(SPACES[0]))
 

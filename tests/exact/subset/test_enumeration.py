@@ -6,6 +6,7 @@ hundred times 10⁻¹⁶, times (N + ν)/2 in a log likelihood; integrals are ha
 """
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -40,7 +41,7 @@ def name(value: object) -> str:
     return value.name if isinstance(value, Table) else str(value)
 
 
-def assert_close(found: object, exact: object) -> None:
+def assert_close(found: Any, exact: Any) -> None:
     np.testing.assert_allclose(found, exact, rtol=TOLERANCE, atol=TOLERANCE)
 
 
@@ -161,7 +162,7 @@ def test_the_ends_of_the_unit_interval() -> None:
 def test_another_model_is_caught(other: str) -> None:
     """The numbers of one model against the reference of another that differs in one part, if only a little."""
     table = INTERACTIONS
-    given = {"slab": "hyper-g", "prior": "independent", "heredity": "weak", "nu": 3.0}
+    given: dict[str, Any] = {"slab": "hyper-g", "prior": "independent", "heredity": "weak", "nu": 3.0}
     changed = {"slab": "hyper-g 4", "prior": "half", "heredity": "strong", "nu": 3.001}
     found = _core.enumerate_subsets(problem(models(table, **given)), 1, NO_QUANTILES)
     another = models(table, **(given | {other: changed[other]}))

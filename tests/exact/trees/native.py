@@ -12,6 +12,7 @@ import numpy as np
 import polars as pl
 
 import baytree as bt
+from baytree.slp.proposals import Semantics
 from reference.trees.constraints import Constraints
 from reference.trees.enumeration import Dirichlet
 from reference.trees.spaces import Space
@@ -57,7 +58,7 @@ def native_prior(space: Space) -> bt.GrowTree:
     )
 
 
-def growtree(space: Space, semantics: str) -> bt.slp.Program:
+def growtree(space: Space, semantics: Semantics) -> bt.slp.Program:
     """The shipped program with the space's parameters."""
     prior, text = space.prior, bt.slp.load("growtree.slp").text
     text = re.sub(r"min_leaf\(5\)", f"min_leaf({prior.min_leaf})", text)

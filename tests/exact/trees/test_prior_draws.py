@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 import baytree as bt
 from baytree.trees.prior_samples import PriorDraws
+from exact.cart.chains import model
 from exact.trees.native import read_space
 from reference.agreement import Disagreement, assert_agrees
 from reference.trees.edit_process import KINDS, EditProcess, Kinds, Shape, preorder
@@ -143,16 +144,9 @@ def test_other_edits_are_found_out(wrong: tuple[float, Kinds]) -> None:
 def test_the_posterior_of_edited_trees(space: Space, power: float) -> None:
     exact = exact_prior(space, 1.5)
     likelihood = {tree: scored.log_likelihood for tree, scored in space.trees.items()}
-    leaf = space.leaf
-    model = bt.CART(
-        edit_tree(space, 1.5),
-        bt.Categorical(leaf.concentration)
-        if space is TIES
-        else bt.Gaussian(leaf.mean, leaf.kappa, leaf.nu, leaf.scale),
-        power=power,
-    )
+    edited = model(space, "auto", power, edit_tree(space, 1.5))
     post = bt.sample(
-        model, read_space(space), warmup=1000, draws=DRAWS // 2, thin=10, chains=CHAINS, seed=1, progress=False
+        edited, read_space(space), warmup=1000, draws=DRAWS // 2, thin=10, chains=CHAINS, seed=1, progress=False
     )
     index = places(exact)
     stored = np.array([index[tree.rules] for tree in post.trees])

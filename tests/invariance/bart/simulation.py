@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,8 +13,9 @@ from scipy.stats import chi2
 import baytree as bt
 from baytree import _core
 from baytree.bart.calibration import Calibration
-from baytree.trees.forest import Forest, forest_from_lists, forest_to_lists
-from exact.bart.chains import Moves, model, positions_of
+from baytree.mcmc.mixtures import MixtureSpec
+from baytree.trees.forest import Forest, forest_from_lists
+from exact.bart.chains import model, positions_of
 from exact.trees.native import read_space
 from reference.bart.normal_sums import Noise, SumSpace
 from reference.bart.spaces import BLOCKED, CLASSES
@@ -103,7 +105,7 @@ class Forward:
         by_utility = self.at_rows(state).reshape(utilities, sums.trees, -1).sum(axis=1)
         return by_utility.T + sums.centre
 
-    def response(self, state: State) -> NDArray[np.generic]:
+    def response(self, state: State) -> NDArray[Any]:
         """Numbers, or classes by their positions, given a state."""
         fits, draw = self.fits(state), self.generator
         if isinstance(self.sums, SumSpace):
@@ -111,7 +113,7 @@ class Forward:
         noisy = fits + draw.standard_normal(fits.shape)
         return (noisy[:, 0] > 0 if noisy.shape[1] == 1 else noisy.argmax(axis=1)).astype(np.int32)
 
-    def surprise(self, state: State, response: NDArray[np.generic]) -> Floats:
+    def surprise(self, state: State, response: NDArray[Any]) -> Floats:
         """Numbers of mean zero where state and response come from the model."""
         fits = self.fits(state)
         if isinstance(self.sums, SumSpace):
@@ -145,15 +147,15 @@ class Forward:
             scale = noise.guess**2 * chi2.ppf(1 - noise.q, noise.nu) / noise.nu
         return Calibration(tuple(np.atleast_1d(self.sums.centre).tolist()), self.sums.sigma_mu, float(scale), 1.0)
 
-    def chain(self, moves: Moves, response: NDArray[np.generic], seed: int) -> tuple[bt.BART, _core.SumChain]:
+    def chain(self, proposal: MixtureSpec, response: NDArray[Any], seed: int) -> tuple[bt.BART, _core.SumChain]:
         """A chain for this response, and its model."""
         design = replace(read_space(self.sums.space), y=response)
-        bart = replace(model(self.sums, moves), calibration=self._calibration).resolve(design)
+        bart = replace(model(self.sums, proposal), calibration=self._calibration).resolve(design)
         return bart, bart.chains(design, seed, 1)[0]
 
-    def step(self, moves: Moves, response: NDArray[np.generic], state: State, seed: int) -> State:
+    def step(self, proposal: MixtureSpec, response: NDArray[Any], state: State, seed: int) -> State:
         """Some iterations of the sampler from a state."""
-        bart, chain = self.chain(moves, response, seed)
+        bart, chain = self.chain(proposal, response, seed)
         self.place(bart, chain, state)
         chain.advance(ITERATIONS)
         return self.read(bart.state_of(chain))
@@ -163,7 +165,7 @@ class Forward:
         schema, trees = read_space(self.sums.space).schema, list(self.sums.space.trees)
         forest = Forest.concatenate([bt.Tree(schema, trees[tree]).forest().arrays() for tree in state.trees])
         begin = bart.state_of(chain) | {
-            "trees": forest_to_lists(forest.arrays()),
+            "trees": {name: array.tolist() for name, array in forest.arrays().items()},
             "values": np.concatenate(state.values).tolist(),
             "sigma": state.sigma,
             "log_weights": list(state.log_weights),

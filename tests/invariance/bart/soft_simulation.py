@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,8 +15,9 @@ from scipy.stats import chi2
 import baytree as bt
 from baytree import _core
 from baytree.bart.calibration import Calibration
-from baytree.trees.forest import Forest, forest_from_lists, forest_to_lists
-from exact.bart.chains import Moves, model, positions_of
+from baytree.mcmc.mixtures import MixtureSpec
+from baytree.trees.forest import Forest, forest_from_lists
+from exact.bart.chains import model, positions_of
 from exact.trees.native import read_space
 from invariance.bart import simulation
 from reference.bart.normal_sums import Noise
@@ -88,13 +90,13 @@ class SoftForward:
         shares = self.sums.shares
         return np.sum([shares(self.trees[tree], widths[None])[0] @ values for tree, values, widths in each], axis=0)
 
-    def response(self, state: State, noise: float = 1.0) -> NDArray[np.generic]:
+    def response(self, state: State, noise: float = 1.0) -> NDArray[Any]:
         """Numbers, or classes by their positions, given a state; a saboteur has more noise."""
         spread = noise * state.sigma / np.sqrt(self.sums.row_weights)
         numbers = self.sums.centre + self.fit(state) + spread * self.generator.standard_normal(len(spread))
         return (numbers > 0).astype(np.int32) if self.of_classes else numbers
 
-    def surprise(self, state: State, response: NDArray[np.generic]) -> Floats:
+    def surprise(self, state: State, response: NDArray[Any]) -> Floats:
         """Numbers of mean zero where state and response come from the model."""
         fit, width = self.fit(state), np.concatenate(state.bandwidths).sum()
         if self.of_classes:
@@ -117,17 +119,17 @@ class SoftForward:
 
     # ---- the sampler ----------------------------------------------------------------------------------------------
 
-    def chain(self, moves: Moves, response: NDArray[np.generic], seed: int) -> tuple[bt.BART, _core.SumChain]:
+    def chain(self, proposal: MixtureSpec, response: NDArray[Any], seed: int) -> tuple[bt.BART, _core.SumChain]:
         """A chain for this response, and its model."""
         scale = 1.0 if self.of_classes else self.scaled / self.sums.noise.nu
         calibration = Calibration((self.sums.centre,), self.sums.sigma_mu, scale, 1.0)
         design = replace(read_space(self.sums.space), y=response)
-        bart = replace(model(self.sums, moves), calibration=calibration).resolve(design)
+        bart = replace(model(self.sums, proposal), calibration=calibration).resolve(design)
         return bart, bart.chains(design, seed, 1)[0]
 
-    def step(self, moves: Moves, response: NDArray[np.generic], state: State, seed: int) -> State:
+    def step(self, proposal: MixtureSpec, response: NDArray[Any], state: State, seed: int) -> State:
         """One iteration of the sampler from a state."""
-        bart, chain = self.chain(moves, response, seed)
+        bart, chain = self.chain(proposal, response, seed)
         self.place(bart, chain, state)
         chain.advance(1)
         return self.read(bart.state_of(chain))
@@ -140,7 +142,7 @@ class SoftForward:
         bandwidths = np.zeros(len(soft))
         bandwidths[soft] = np.concatenate(state.bandwidths)
         begin = bart.state_of(chain) | {
-            "trees": forest_to_lists(forest.arrays()),
+            "trees": {name: array.tolist() for name, array in forest.arrays().items()},
             "values": np.concatenate(state.values).tolist(),
             "bandwidths": bandwidths.tolist(),
             "sigma": state.sigma,

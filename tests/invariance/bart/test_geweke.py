@@ -6,17 +6,18 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from exact.bart.chains import Draws, Moves, check
+from baytree.mcmc.mixtures import MixtureSpec
+from exact.bart.chains import Draws, check
 from faults import injected
 from invariance.bart.simulation import MODELS, NUMBERS, PROBIT, Forward, State, SumModel
 from reference.agreement import Disagreement, assert_means_agree
 from reference.bart.utilities import UtilitySpace
 
 CHAINS = 4
-BOTH: Moves = {"birth_death": 1, "change": 1}
+BOTH: MixtureSpec = {"birth_death": 1, "change": 1}
 
 
-def successive(sums: SumModel, moves: Moves, simulated: SumModel, steps: int) -> tuple[Draws, np.ndarray]:
+def successive(sums: SumModel, proposal: MixtureSpec, simulated: SumModel, steps: int) -> tuple[Draws, np.ndarray]:
     """States, and what they say of the responses that led to them; ``simulated`` makes the responses."""
     states: list[list[State]] = []
     surprises = []
@@ -27,7 +28,7 @@ def successive(sums: SumModel, moves: Moves, simulated: SumModel, steps: int) ->
         states.append([])
         for step in range(steps):
             response = simulation.response(state)
-            state = forward.step(moves, response, state, chain * steps + step)
+            state = forward.step(proposal, response, state, chain * steps + step)
             states[-1].append(state)
             surprises.append(forward.surprise(state, response))
     return gathered(sums, states), np.array(surprises).reshape(CHAINS, steps, -1)
@@ -50,8 +51,8 @@ def gathered(sums: SumModel, states: list[list[State]]) -> Draws:
     return Draws(sums.state(positions), at_rows, sigma, weights)
 
 
-def agrees(sums: SumModel, moves: Moves, steps: int, simulated: SumModel | None = None) -> None:
-    draws, surprises = successive(sums, moves, simulated or sums, steps)
+def agrees(sums: SumModel, proposal: MixtureSpec, steps: int, simulated: SumModel | None = None) -> None:
+    draws, surprises = successive(sums, proposal, simulated or sums, steps)
     check(sums, draws, 0.0)
     assert_means_agree(surprises, np.zeros(surprises.shape[-1]))
 

@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from exact.bart.chains import Moves
+from baytree.mcmc.mixtures import MixtureSpec
 from faults import injected
-from invariance.bart import simulation, soft_simulation, variance_simulation
+from invariance.bart import simulation, soft_simulation, student_simulation, variance_simulation
 from invariance.bart.simulation import Forward
 from invariance.bart.soft_simulation import SoftForward
+from invariance.bart.student_simulation import StudentForward
 from invariance.bart.variance_simulation import VarianceForward
 from invariance.cart.test_sbc import rank
 from reference.agreement import Disagreement
@@ -34,7 +35,7 @@ class Case:
     thin: int
 
     @property
-    def moves(self) -> Moves:
+    def proposal(self) -> MixtureSpec:
         soft = {"bandwidth": 1} if self.forward is SoftForward else {}
         return {"birth_death": 1, "change": 1} | soft
 
@@ -44,16 +45,17 @@ CASES = {
     "probit": Case(Forward, simulation.PROBIT, 100),
     "classes": Case(Forward, simulation.SEVERAL, 25),
     "soft": Case(SoftForward, soft_simulation.NUMBERS, 10),
+    "student": Case(StudentForward, student_simulation.NUMBERS, 25),
     "variance": Case(VarianceForward, variance_simulation.NUMBERS, 10),
 }
 
 
 def replicate(case: Case, simulated: Any, seed: int) -> list[int]:
     """The ranks of one simulated data set, which ``simulated`` makes."""
-    forward = case.forward(case.sums, np.random.default_rng(seed))
-    truthful = case.forward(simulated, forward.generator)
-    truth: Any = truthful.state()
-    bart, chain = forward.chain(case.moves, truthful.response(truth), seed)
+    forward: Any = case.forward(case.sums, np.random.default_rng(seed))
+    truthful: Any = case.forward(simulated, forward.generator)
+    truth = truthful.state()
+    bart, chain = forward.chain(case.proposal, truthful.response(truth), seed)
     chain.warm_up(30 * case.thin, 1)
     drawn = []
     for _ in range(DRAWS):
@@ -87,12 +89,13 @@ def test_wrong_moves_are_caught(case: str) -> None:
         calibrated(CASES[case])
 
 
-OTHERS = {
+OTHERS: dict[str, dict[str, Any]] = {
     "numbers, noise": {"noise": Noise(1.2, nu=8.0, q=0.7)},
     "numbers, k": {"k": 0.75},
     "probit, k": {"k": 2.2},
     "classes, k": {"k": 2.2},
     "soft, bandwidth": {"bandwidth": 0.6},
+    "student, noise": {"noise": Noise(1.2, nu=8.0, q=0.7)},
     "variance, noise": {"noise": Noise(1.2, nu=8.0, q=0.7)},
 }
 

@@ -7,14 +7,14 @@ import numpy as np
 import pytest
 from scipy import special
 
-from exact.bart.chains import Moves
+from baytree.mcmc.mixtures import MixtureSpec
 from faults import injected
 from invariance.bart.soft_simulation import MODELS, NUMBERS, PROBIT, TREES, Floats, SoftForward
 from reference.agreement import Disagreement, assert_agrees, assert_means_agree
 from reference.bart.soft_sums import SoftSums
 
 CHAINS = 4
-EVERY: Moves = {"birth_death": 1, "change": 1, "bandwidth": 1}
+EVERY: MixtureSpec = {"birth_death": 1, "change": 1, "bandwidth": 1}
 
 
 def prior_means(forward: SoftForward) -> list[float]:
@@ -28,7 +28,7 @@ def prior_means(forward: SoftForward) -> list[float]:
     return [*means.tolist(), mean, variance + mean**2]
 
 
-def agrees(sums: SoftSums, moves: Moves, steps: int, noise: float = 1.0) -> None:
+def agrees(sums: SoftSums, proposal: MixtureSpec, steps: int, noise: float = 1.0) -> None:
     """States have their prior, and responses their place among them."""
     trees, found, surprises = [], [], []
     for number in range(CHAINS):
@@ -36,7 +36,7 @@ def agrees(sums: SoftSums, moves: Moves, steps: int, noise: float = 1.0) -> None
         state = forward.state()
         for place in range(steps):
             response = forward.response(state, noise)
-            state = forward.step(moves, response, state, number * steps + place)
+            state = forward.step(proposal, response, state, number * steps + place)
             fit, widths, log_variance = forward.fit(state), np.concatenate(state.bandwidths), 2 * np.log(state.sigma)
             of_noise = [] if forward.of_classes else [log_variance, log_variance**2]
             trees.append(state.trees)

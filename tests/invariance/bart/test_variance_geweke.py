@@ -5,16 +5,16 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from exact.bart.chains import Moves
+from baytree.mcmc.mixtures import MixtureSpec
 from faults import injected
 from invariance.bart.variance_simulation import NUMBERS, TREES, VarianceForward
 from reference.agreement import Disagreement, assert_agrees, assert_means_agree
 
 CHAINS = 4
-BOTH: Moves = {"birth_death": 1, "change": 1}
+BOTH: MixtureSpec = {"birth_death": 1, "change": 1}
 
 
-def agrees(moves: Moves, steps: int, noise: float = 1.0) -> None:
+def agrees(proposal: MixtureSpec, steps: int, noise: float = 1.0) -> None:
     """States have their prior, and scaled residuals are standard normal whatever the state."""
     trees, found = [], []
     for number in range(CHAINS):
@@ -22,7 +22,7 @@ def agrees(moves: Moves, steps: int, noise: float = 1.0) -> None:
         state = forward.state()
         for place in range(steps):
             response = forward.response(state, noise)
-            state = forward.step(moves, response, state, number * steps + place)
+            state = forward.step(proposal, response, state, number * steps + place)
             fit, log_variance = forward.at_rows(state)
             scaled = (response - NUMBERS.centre - fit) * np.sqrt(NUMBERS.row_weights) * np.exp(-log_variance / 2)
             trees.append(state.trees)

@@ -12,8 +12,9 @@ from scipy.stats import chi2
 import baytree as bt
 from baytree import _core
 from baytree.bart.calibration import Calibration
-from baytree.trees.forest import Forest, forest_from_lists, forest_to_lists
-from exact.bart.chains import Moves, model, positions_of
+from baytree.mcmc.mixtures import MixtureSpec
+from baytree.trees.forest import Forest, forest_from_lists
+from exact.bart.chains import model, positions_of
 from exact.trees.native import read_space
 from invariance.bart.simulation import on_grid
 from reference.bart.normal_sums import Noise, SumSpace
@@ -83,19 +84,19 @@ class VarianceForward:
 
     # ---- the sampler ----------------------------------------------------------------------------------------------
 
-    def chain(self, moves: Moves, response: Floats, seed: int) -> tuple[bt.BART, _core.SumChain]:
+    def chain(self, proposal: MixtureSpec, response: Floats, seed: int) -> tuple[bt.BART, _core.SumChain]:
         """A chain for this response, and its model."""
         noise = self.sums.noise
         scale = noise.guess**2 * chi2.ppf(1 - noise.q, noise.nu) / noise.nu
         calibration = Calibration((self.sums.centre,), self.sums.sigma_mu, float(scale), 1.0)
         design = replace(read_space(self.sums.space), y=response)
-        forest = replace(model(self.sums, moves), variance="forest", variance_trees=TREES, calibration=calibration)
+        forest = replace(model(self.sums, proposal), variance="forest", variance_trees=TREES, calibration=calibration)
         bart = forest.resolve(design)
         return bart, bart.chains(design, seed, 1)[0]
 
-    def step(self, moves: Moves, response: Floats, state: State, seed: int) -> State:
+    def step(self, proposal: MixtureSpec, response: Floats, state: State, seed: int) -> State:
         """One iteration of the sampler from a state."""
-        bart, chain = self.chain(moves, response, seed)
+        bart, chain = self.chain(proposal, response, seed)
         self.place(bart, chain, state)
         chain.advance(1)
         return self.read(bart.state_of(chain))
@@ -104,7 +105,10 @@ class VarianceForward:
         """Put a chain at a state."""
         schema, trees = read_space(self.sums.space).schema, list(self.sums.space.trees)
         forest = Forest.concatenate([bt.Tree(schema, trees[tree]).forest().arrays() for tree in state.trees])
-        begin = {"trees": forest_to_lists(forest.arrays()), "values": np.concatenate(state.values).tolist()}
+        begin = {
+            "trees": {name: array.tolist() for name, array in forest.arrays().items()},
+            "values": np.concatenate(state.values).tolist(),
+        }
         bart.restore(chain, bart.state_of(chain) | begin)
 
     def read(self, record: dict) -> State:

@@ -17,7 +17,8 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 # Two columns of eight rows, and a prior that pulls enough for responses that are drawn again and again to move.
-SPACE: Space = replace(GAP, leaf=NormalInverseGamma(mean=0.5, kappa=2.0, nu=8.0, scale=0.6))
+LEAF = NormalInverseGamma(mean=0.5, kappa=2.0, nu=8.0, scale=0.6)
+SPACE: Space = replace(GAP, leaf=LEAF)
 
 
 @dataclass(frozen=True)

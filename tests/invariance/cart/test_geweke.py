@@ -5,10 +5,11 @@ import numpy as np
 import pytest
 
 import baytree as bt
-from exact.cart.chains import ProposalSpec, model
+from baytree.mcmc.mixtures import MixtureSpec
+from exact.cart.chains import model
 from exact.trees.native import read_space
 from faults import injected
-from invariance.cart.simulation import SPACE, Floats, Forward, Ints, log_marginal, with_response
+from invariance.cart.simulation import LEAF, SPACE, Floats, Forward, Ints, log_marginal, with_response
 from reference.agreement import Disagreement, assert_agrees
 from reference.trees.enumeration import NormalInverseGamma
 
@@ -24,14 +25,14 @@ def functions(tree: int, y: Floats, forward: Forward) -> Floats:
     """Functions of tree and response together; logarithms and bounded ones, because y has heavy tails."""
     leaves = SPACE.leaves[tree]
     spread = np.log(y.var())
-    centre = np.tanh(y.mean() - SPACE.leaf.mean)
+    centre = np.tanh(y.mean() - LEAF.mean)
     together = np.log(abs(y[0] - y[1]))
     return np.array([log_marginal(tree, y, forward), spread, centre**2, together, leaves * spread, leaves * together])
 
 
 def direct(seed: int) -> Floats:
     """Independent draws of (tree, y)."""
-    forward = Forward(SPACE.leaf, np.random.default_rng(seed))
+    forward = Forward(LEAF, np.random.default_rng(seed))
     values = []
     for _ in range(DIRECT):
         tree = forward.tree()
@@ -39,7 +40,7 @@ def direct(seed: int) -> Floats:
     return np.array(values)
 
 
-def successive(proposal: ProposalSpec, leaf: NormalInverseGamma, seed: int) -> tuple[Ints, Floats]:
+def successive(proposal: MixtureSpec, leaf: NormalInverseGamma, seed: int) -> tuple[Ints, Floats]:
     """The sampler and the simulation in turn, from a draw of both; one transition of the chain at a time."""
     forward = Forward(leaf, np.random.default_rng(seed))
     cart = model(SPACE, proposal)
@@ -58,7 +59,7 @@ def successive(proposal: ProposalSpec, leaf: NormalInverseGamma, seed: int) -> t
     return np.array(trees)[None], np.array(values)
 
 
-def check(proposal: ProposalSpec, leaf: NormalInverseGamma = SPACE.leaf) -> None:
+def check(proposal: MixtureSpec, leaf: NormalInverseGamma = LEAF) -> None:
     trees, values = successive(proposal, leaf, seed=1)
     independent = direct(seed=2)
     batches = values.reshape(BATCHES, -1, values.shape[1]).mean(axis=1)
@@ -82,4 +83,4 @@ def test_wrong_kernel_is_caught() -> None:
 def test_wrong_simulation_is_caught() -> None:
     """Responses from leaf means that spread more than the sampler's prior says."""
     with pytest.raises(Disagreement):
-        check("uc", NormalInverseGamma(SPACE.leaf.mean, SPACE.leaf.kappa / 2, SPACE.leaf.nu, SPACE.leaf.scale))
+        check("uc", NormalInverseGamma(LEAF.mean, LEAF.kappa / 2, LEAF.nu, LEAF.scale))

@@ -6,9 +6,10 @@ import pytest
 from scipy import stats
 
 import baytree as bt
-from exact.cart.chains import ProposalSpec, model
+from baytree.mcmc.mixtures import MixtureSpec
+from exact.cart.chains import model
 from faults import injected
-from invariance.cart.simulation import SPACE, Floats, Forward, log_marginal, with_response
+from invariance.cart.simulation import LEAF, SPACE, Floats, Forward, log_marginal, with_response
 from reference.agreement import Disagreement
 from reference.trees.enumeration import NormalInverseGamma
 
@@ -27,7 +28,7 @@ def rank(truth: float, draws: Floats, generator: np.random.Generator) -> int:
     return int(np.sum((draws < truth) & ~equal) + generator.integers(np.sum(equal) + 1))
 
 
-def replicate(proposal: ProposalSpec, forward: Forward, reader: Forward, seed: int) -> list[int]:
+def replicate(proposal: MixtureSpec, forward: Forward, reader: Forward, seed: int) -> list[int]:
     """The ranks of one simulated data set; ``forward`` simulates, ``reader`` draws leaf means given the responses."""
     truth = forward.tree()
     mu, sigma = forward.means(truth)
@@ -46,9 +47,9 @@ def replicate(proposal: ProposalSpec, forward: Forward, reader: Forward, seed: i
     return [rank(float(true), np.asarray(drawn, dtype=float), forward.generator) for true, drawn in pairs]
 
 
-def check(proposal: ProposalSpec, leaf: NormalInverseGamma = SPACE.leaf) -> None:
+def check(proposal: MixtureSpec, leaf: NormalInverseGamma = LEAF) -> None:
     forward = Forward(leaf, np.random.default_rng(1))
-    reader = Forward(SPACE.leaf, np.random.default_rng(2))
+    reader = Forward(LEAF, np.random.default_rng(2))
     ranks = np.array([replicate(proposal, forward, reader, seed) for seed in range(REPLICATES)])
     counts = [np.bincount(column * BINS // (DRAWS + 1), minlength=BINS) for column in ranks.T]
     p_values = dict(zip(STATISTICS, (float(stats.chisquare(count).pvalue) for count in counts), strict=True))
@@ -69,4 +70,4 @@ def test_wrong_kernel_is_caught() -> None:
 def test_wrong_simulation_is_caught() -> None:
     """Responses noisier than the sampler's prior says."""
     with pytest.raises(Disagreement):
-        check("uc", NormalInverseGamma(SPACE.leaf.mean, SPACE.leaf.kappa, SPACE.leaf.nu, 1.5 * SPACE.leaf.scale))
+        check("uc", NormalInverseGamma(LEAF.mean, LEAF.kappa, LEAF.nu, 1.5 * LEAF.scale))

@@ -8,6 +8,7 @@ that any intercept will do.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -57,7 +58,7 @@ class Simulated:
     weighted: bool = True
     intercept: bool = True
 
-    def model(self, method: str, moves: dict[str, float]) -> bt.Subset:
+    def model(self, method: str, proposal: dict[str, float]) -> bt.Subset:
         return bt.Subset(
             bt.Independent(self.w),
             self.coefficients,
@@ -65,7 +66,7 @@ class Simulated:
             scale=self.scale,
             fit_intercept=self.intercept,
             method=method,
-            moves=moves,
+            proposal=proposal,
         )
 
     def spread(self, generator: np.random.Generator) -> float:
@@ -74,7 +75,7 @@ class Simulated:
         if isinstance(prior, bt.HyperG | bt.HyperGN):
             g = generator.random() ** (-2 / (prior.a - 2)) - 1
             return g * ROWS if isinstance(prior, bt.HyperGN) else g
-        return prior.c
+        return float(prior.c)
 
     def draw(self, generator: np.random.Generator) -> tuple[np.ndarray, np.ndarray, np.ndarray, float]:
         """Responses, coefficients, means at the new rows, and the noise's standard deviation."""
@@ -95,12 +96,12 @@ class Simulated:
         return y, beta, level + (matrix(NEW) - centre) @ beta, float(sigma)
 
 
-def replicate(given: Simulated, simulated: Simulated, method: str, moves: dict[str, float], seed: int) -> list[int]:
+def replicate(given: Simulated, simulated: Simulated, method: str, proposal: dict[str, float], seed: int) -> list[int]:
     generator = np.random.default_rng(seed)
     y, beta, means, sigma = simulated.draw(generator)
     design = bt.make_linear_design(TABLE, y, sample_weight=WEIGHT if given.weighted else None)
-    settings = {"warmup": 50, "draws": DRAWS, "thin": 10, "chains": 1, "seed": seed, "progress": False}
-    post = bt.sample(given.model(method, moves), design, **settings)
+    settings: dict[str, Any] = {"warmup": 50, "draws": DRAWS, "thin": 10, "chains": 1, "seed": seed, "progress": False}
+    post = bt.sample(given.model(method, proposal), design, **settings)
     f, new = (post.predict(NEW, kind)[0] for kind in ("draws", "predictive"))
     included = post.drawn.included()[post.drawn.model[0]]
     pairs = [
@@ -117,10 +118,10 @@ def calibrated(
     given: Simulated,
     simulated: Simulated | None = None,
     method: str = "enumerate",
-    moves: dict[str, float] | None = None,
+    proposal: dict[str, float] | None = None,
 ) -> None:
     ranks = np.array(
-        [replicate(given, simulated or given, method, moves or {"gibbs": 1}, seed) for seed in range(REPLICATES)]
+        [replicate(given, simulated or given, method, proposal or {"gibbs": 1}, seed) for seed in range(REPLICATES)]
     )
     p_values = [
         float(stats.chisquare(np.bincount(column * BINS // (DRAWS + 1), minlength=BINS)).pvalue) for column in ranks.T
@@ -144,9 +145,9 @@ def test_truth_ranks_uniformly(given: Simulated) -> None:
     calibrated(given)
 
 
-@pytest.mark.parametrize("moves", [{"gibbs": 1, "replace": 1}, {"informed": 5}], ids=str)
-def test_truth_ranks_uniformly_among_the_draws_of_a_chain(moves: dict[str, float]) -> None:
-    calibrated(MODELS[2], method="sample", moves=moves)
+@pytest.mark.parametrize("proposal", [{"gibbs": 1, "replace": 1}, {"informed": 5}], ids=str)
+def test_truth_ranks_uniformly_among_the_draws_of_a_chain(proposal: dict[str, float]) -> None:
+    calibrated(MODELS[2], method="sample", proposal=proposal)
 
 
 @pytest.mark.parametrize(
@@ -154,7 +155,7 @@ def test_truth_ranks_uniformly_among_the_draws_of_a_chain(moves: dict[str, float
     [{"w": 0.65}, {"nu": 1.0}, {"scale": 3e6}, {"weighted": False}, {"coefficients": bt.GPrior(12.0)}],
     ids=str,
 )
-def test_another_simulation_is_caught(other: dict[str, object]) -> None:
+def test_another_simulation_is_caught(other: dict[str, Any]) -> None:
     with pytest.raises(Disagreement):
         calibrated(MODELS[0], replace(MODELS[0], **other))
 
@@ -162,4 +163,4 @@ def test_another_simulation_is_caught(other: dict[str, object]) -> None:
 @pytest.mark.parametrize("given", [MODELS[1], MODELS[4]], ids=str)
 def test_wrong_moves_are_caught(given: Simulated) -> None:
     with injected("subset_gibbs"), pytest.raises(Disagreement):
-        calibrated(given, method="sample", moves={"gibbs": 1})
+        calibrated(given, method="sample", proposal={"gibbs": 1})

@@ -116,7 +116,7 @@ def random_sums(
             index[draw, place] = len(trees)
             trees.append(random_tree(columns, size, generator))
     # On a grid, as the sampler's are, so that their sums are exact in single precision.
-    values = generator.integers(-1000, 1000, draws * sum(leaves)).astype(np.float32) / 1024
+    values = generator.integers(-1000, 1000, draws * sum(leaves)).astype(np.float32) / np.float32(1024)
     bandwidths = generator.exponential(0.1, draws * (sum(leaves) - len(leaves))).astype(np.float32) + 0.001
     rows = [generator.integers(1, 100, len(tree)).tolist() for tree in trees]
     return RandomSums(columns, trees, rows, index, values, bandwidths if soft else None, outputs)

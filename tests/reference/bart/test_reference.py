@@ -1,6 +1,7 @@
 """The reference of sums of trees itself: simulation, integrals, and the enumeration of single trees."""
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
@@ -281,7 +282,7 @@ def test_classes_by_weighted_simulation(utilities: UtilitySpace, power: float, g
     )  # of no use but where the power is 1
     for row in (0, 3):
         for one in range(max(utilities.utilities, 2)):
-            exact = utilities.expectation(lambda u, one=one: class_probability(u, one), row, power)
+            exact = utilities.expectation(partial(class_probability, one=one), row, power)
             assert_means(weight * (class_probability(at[:, row], one) - exact) / weight.mean(), 0.0)
         exact = utilities.expectation(lambda u: u[..., -1], row, power)
         assert_means(weight * (at[:, row, -1] - exact) / weight.mean(), 0.0)

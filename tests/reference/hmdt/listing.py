@@ -5,7 +5,7 @@ Shares no code with what it checks: a tree is plain arrays here, and probabiliti
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
 
@@ -128,7 +128,7 @@ def _step(x: np.ndarray, gates: np.ndarray, before: tuple[int, ...] | None, now:
     return float(np.prod(each))
 
 
-def _along(path, steps, likelihood, branching) -> Iterator[tuple[float, float, int]]:  # type: ignore[no-untyped-def]
+def _along(path: Sequence[tuple[int, ...]], steps, likelihood, branching) -> Iterator[tuple[float, float, int]]:
     value, before = 1.0, None
     for t, now in enumerate(path):
         leaf = leaf_of(now, branching)

@@ -93,8 +93,8 @@ class Mixture:
             found.append(np.concatenate([by_leaf, by_leaf**2], axis=2).reshape(draws, -1))
         else:
             precision = 1 / variance.reshape(draws, self.leaves, 1, -1)
-            by_leaf = coefficients.reshape(draws, self.leaves, self.seen.shape[1], -1)
-            parts = np.concatenate([precision, by_leaf * precision, by_leaf**2 * precision], axis=2)
+            by_output = coefficients.reshape(draws, self.leaves, self.seen.shape[1], -1)
+            parts = np.concatenate([precision, by_output * precision, by_output**2 * precision], axis=2)
             found.append(np.moveaxis(parts, 3, 2).reshape(draws, -1))
         return np.concatenate(found, axis=1)
 

@@ -21,7 +21,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property, cmp_to_key
 from itertools import count
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, cast
 
 MOST_STEPS = 2_000_000
 
@@ -251,7 +251,8 @@ def write(term: Term, most: int = 1200, names: Mapping[Var, str] | None = None) 
     if isinstance(term, Atom):
         return atom_text(term.name)
     if term.name == "[|]" and len(term.args) == 2:
-        items, tail = [], term
+        items: list[str] = []
+        tail: Term = term
         while isinstance(tail, Struct) and tail.name == "[|]":
             items.append(write(tail.args[0], ARGUMENT, names))
             tail = tail.args[1]
@@ -385,6 +386,19 @@ def evaluate(term: Term, bindings: Bindings) -> Number:
     raise ProgramFault(f"no number: {write(term)}")
 
 
+def whole(term: Term, bindings: Bindings) -> int:
+    number = evaluate(term, bindings)
+    if not isinstance(number, int):
+        raise ProgramFault(f"no whole number: {write(number)}")
+    return number
+
+
+def name_of(term: Term) -> str:
+    if not isinstance(term, Atom):
+        raise ProgramFault(f"no name: {write(term)}")
+    return term.name
+
+
 def compare(a: Term, b: Term) -> int:
     """Standard order: variables, numbers, names, compound terms by arity, name and arguments."""
 
@@ -404,6 +418,7 @@ def compare(a: Term, b: Term) -> int:
         return by_shape or next((found for found in by_args if found), 0)
     if isinstance(a, int | float) and isinstance(b, int | float):
         return order(a, b) or order(isinstance(a, int), isinstance(b, int))
+    assert not isinstance(a, int | float) and not isinstance(b, int | float)
     return order((a.name, getattr(a, "number", 0)), (b.name, getattr(b, "number", 0)))
 
 
@@ -433,7 +448,7 @@ def over_list(combine: Callable[[list[Number]], Number]) -> Callable[..., list[B
 
 
 def between(bindings: Bindings, low: Term, high: Term, out: Term) -> list[Bindings]:
-    values = range(evaluate(low, bindings), evaluate(high, bindings) + 1)
+    values = range(whole(low, bindings), whole(high, bindings) + 1)
     return [after for value in values for after in found(out, value, bindings)]
 
 
@@ -452,15 +467,18 @@ def length(bindings: Bindings, items: Term, out: Term) -> list[Bindings]:
 def functor(bindings: Bindings, term: Term, name: Term, arity: Term) -> list[Bindings]:
     term = walk(term, bindings)
     if isinstance(term, Var):
-        label, number = walk(name, bindings), evaluate(arity, bindings)
-        made = Struct(label.name, tuple(Var(f"arg {i} of {term}") for i in range(number))) if number else label
+        label, number = walk(name, bindings), whole(arity, bindings)
+        made = Struct(name_of(label), tuple(Var(f"arg {i} of {term}") for i in range(number))) if number else label
         return found(term, made, bindings)
     shape = (Atom(term.name), len(term.args)) if isinstance(term, Struct) else (term, 0)
     return [after for named in found(name, shape[0], bindings) for after in found(arity, shape[1], named)]
 
 
 def arg(bindings: Bindings, position: Term, term: Term, out: Term) -> list[Bindings]:
-    args = enumerate(walk(term, bindings).args, start=1)
+    term = walk(term, bindings)
+    if not isinstance(term, Struct):
+        raise ProgramFault(f"no compound term: {write(term)}")
+    args = enumerate(term.args, start=1)
     return [after for i, each in args for at in found(position, i, bindings) for after in found(out, each, at)]
 
 
@@ -468,7 +486,7 @@ def univ(bindings: Bindings, term: Term, out: Term) -> list[Bindings]:
     term = walk(term, bindings)
     if isinstance(term, Var):
         name, *args = (walk(item, bindings) for item in items_of(out, bindings))
-        return found(term, Struct(name.name, tuple(args)) if args else name, bindings)
+        return found(term, Struct(name_of(name), tuple(args)) if args else name, bindings)
     return found(out, list_term([Atom(term.name), *term.args] if isinstance(term, Struct) else [term]), bindings)
 
 
@@ -638,7 +656,7 @@ def push(body: Term, address: Address, rest: Goals) -> Goals:
 
 
 def clause_of(sentence: Term) -> Clause:
-    head, body, guard = sentence, Atom("true"), None
+    head, body, guard = sentence, cast(Term, Atom("true")), None
     if isinstance(head, Struct) and head.name == ":-":
         head, body = head.args
     if isinstance(head, Struct) and head.name == "|":
@@ -682,7 +700,7 @@ class Machine:
             term, address, _ = goals
             step = self.step(goals, bindings)
             if isinstance(step, Draw):
-                options = [(option, p, self.search(goal, *state)) for option, p, *state in step.options]
+                options = [(option, p, self.search(goal, then, after)) for option, p, then, after in step.options]
                 return Point(address, resolve(term, bindings), bindings, options)
             if len(step.states) != 1:
                 children: list[Node] = []
@@ -809,9 +827,9 @@ class Machine:
 def drawn(applicable: list[tuple[int, float, Goals, Bindings]]) -> Alternatives | Draw:
     """Normalised over what is applicable; one alternative is no choice."""
     if len(applicable) < 2:
-        return Alternatives([state for _, _, *state in applicable])
+        return Alternatives([(goals, after) for _, _, goals, after in applicable])
     total = math.fsum(weight for _, weight, *_ in applicable)
-    return Draw([(option, weight / total, *state) for option, weight, *state in applicable])
+    return Draw([(option, weight / total, goals, after) for option, weight, goals, after in applicable])
 
 
 def rename(term: Term, number: int) -> Term:

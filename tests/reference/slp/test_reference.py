@@ -159,12 +159,13 @@ def test_uniform_by_recursion_is_skewed_and_at_once_is_not() -> None:
     """Of a, b, c the second is dead: the recursion gives all of its share to c."""
     recursion = "1/N : [N] : pick([X|_], X).  1 - 1/N : [N] : pick([_|T], X) :- M is N - 1, [M] : pick(T, X)."
     recursive, flat = "[3] : pick([a, b, c], X), X \\== b", "uniform([a, b, c], X), X \\== b"
-    for semantics, goal, a, c in [
+    cases: list[tuple[Semantics, str, float, float]] = [
         ("backtrack", recursive, 1 / 3, 2 / 3),
         ("reject", recursive, 1 / 2, 1 / 2),
         ("backtrack", flat, 1 / 2, 1 / 2),
         ("reject", flat, 1 / 2, 1 / 2),
-    ]:
+    ]
+    for semantics, goal, a, c in cases:
         assert close(models(recursion, goal, semantics), {"a": a, "c": c})
 
 

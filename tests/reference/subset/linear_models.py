@@ -12,12 +12,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import integrate, linalg, optimize, special, stats
 
-Floats = NDArray[np.float64]
+Floats = NDArray[np.floating[Any]]
 Ints = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 
@@ -74,7 +75,16 @@ class Given:
     def of(cls, x: Floats, y: Floats, prior: Floats, nu: float, lam: float) -> Given:
         """From the joint distribution of β and the rows, whose scale matrix is I + xPx' where P is the prior's of β."""
         gain = np.linalg.solve(np.eye(len(y)) + x @ prior @ x.T, x @ prior).T
-        return cls(gain @ y, prior - gain @ x @ prior, nu * lam + y @ (y - x @ gain @ y))
+        return cls(gain @ y, prior - gain @ x @ prior, nu * lam + float(y @ (y - x @ gain @ y)))
+
+    @classmethod
+    def shrunk(cls, x: Floats, y: Floats, g: float, nu: float, lam: float) -> Given:
+        """The same of a g-prior, by singular values, however large g is."""
+        left, values, right = linalg.svd(x, full_matrices=False)
+        along, back = left.T @ y, right.T / values
+        rest = nu * lam + float(np.sum((y - left @ along) ** 2) + np.sum(along**2) / (1 + g))
+        shrinkage = 1 / (1 + 1 / g) if g else 0.0
+        return cls(shrinkage * back @ along, shrinkage * back @ back.T, rest)
 
 
 # ---- how coefficients are spread -------------------------------------------------------------------------------------
@@ -312,3 +322,59 @@ class LinearModels:
         """What models have in common, for those that are too rare to be judged alone."""
         inside = {f"unit {unit}": self.table.members[:, unit].astype(np.int64) for unit in self.table.free}
         return {"size": self.sizes} | inside
+
+
+# ---- moments ---------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Moments:
+    """What is expected of all columns' coefficients, 0 where a model lacks them, and of the noise."""
+
+    mean: Floats
+    square: Floats  # E(ββ')
+    sigma: float
+    variance: float
+
+    @classmethod
+    def of(cls, models: LinearModels) -> Moments:
+        """Over all models, and over the spreads of their coefficients where those have a prior."""
+        table, width = models.table, len(models.table.unit)
+        half = (len(table.response) + models.nu) / 2
+        mean, square, sigma, variance = np.zeros(width), np.zeros((width, width)), 0.0, 0.0
+        for members, probability in zip(table.members, models.target(1.0), strict=True):
+            if probability == 0:
+                continue
+            inside = members[list(table.unit)]
+            x = table.columns[:, inside]
+            for spread, share in spreads(models, x):
+                noise = models.nu, models.lam
+                if isinstance(models.slab, Ridge):
+                    given = Given.of(x, table.response, spread * np.eye(x.shape[1]), *noise)
+                else:
+                    given = Given.shrunk(x, table.response, spread, *noise)
+                weight, of_noise = probability * share, given.rest / (2 * half - 2)
+                mean[inside] += weight * given.mean
+                of_model = np.outer(given.mean, given.mean) + of_noise * given.spread
+                square[np.ix_(inside, inside)] += weight * of_model
+                variance += weight * of_noise
+                ratio = math.exp(special.gammaln(half - 0.5) - special.gammaln(half))
+                sigma += weight * math.sqrt(given.rest / 2) * ratio
+        return cls(mean, square, sigma, variance)
+
+
+def spreads(models: LinearModels, x: Floats) -> list[tuple[float, float]]:
+    """The spreads c or g of the coefficients of a model, each with its probability."""
+    slab, rows = models.slab, models.table.rows
+    y = Student.of(x @ np.linalg.pinv(x), models.table.response, models.nu, models.lam)
+    if isinstance(slab, Ridge):
+        return [(slab.c, 1.0)]
+    if isinstance(slab, GPrior):
+        return [(slab.spread(y, rows), 1.0)]
+    if not x.shape[1]:
+        return [(1.0, 1.0)]
+    # The trapezoidal rule in log g, whose error falls exponentially.
+    grid = np.arange(LEAST, MOST, 0.2)
+    density = np.array([slab.log_density(y, rows, log_g) for log_g in grid])
+    share = special.softmax(density)
+    return [(math.exp(log_g), p) for log_g, p in zip(grid, share, strict=True) if p > 1e-18]

@@ -9,6 +9,7 @@ from reference.subset.linear_models import (
     GPrior,
     HyperG,
     Independent,
+    Ints,
     LinearModels,
     ModelPrior,
     Ridge,
@@ -23,7 +24,7 @@ def normals(seed: int, rows: int, columns: int) -> Floats:
     return np.random.default_rng(seed).standard_normal((rows, columns))
 
 
-def indicators(bins: Floats) -> Floats:
+def indicators(bins: Ints) -> Floats:
     """Of every level but the first."""
     return (bins[:, None] == np.unique(bins)[1:]).astype(float)
 

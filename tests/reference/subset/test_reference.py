@@ -45,7 +45,8 @@ def test_densities_of_the_rows(slab: GPrior | Ridge) -> None:
             x = x / np.sqrt(np.mean(x**2, axis=0))
             spread = slab.c * x @ x.T
         else:
-            spread = (table.rows if slab.c == "unit" else slab.c) * x @ np.linalg.solve(x.T @ x, x.T)
+            c = table.rows if isinstance(slab.c, str) else slab.c
+            spread = c * x @ np.linalg.solve(x.T @ x, x.T)
         assert value == pytest.approx(log_ratio(table.y, spread, np.eye(table.rows)), abs=1e-9)
 
 

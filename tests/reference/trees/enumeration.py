@@ -11,7 +11,7 @@ from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
-from typing import Literal, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple, Protocol
 
 from reference.trees.constraints import NOTHING, Constraints, Path, Step
 
@@ -29,8 +29,8 @@ class Rule(NamedTuple):
     missing_left: bool
 
 
-Tree = tuple[Rule | None, ...]
-"""The rules in preorder, None for a leaf."""
+Tree = tuple[Any, ...]
+"""The rules in preorder, None for a leaf; those of baytree, of a class of its own, are equal to them."""
 
 
 @dataclass(frozen=True)

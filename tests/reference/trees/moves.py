@@ -36,7 +36,7 @@ def changed(tree: Tree) -> Iterator[Hashable]:
             yield (*tree[:node], "changed", *tree[node + 1 :])
 
 
-def changed_twins(tree: Tree) -> Iterator[Hashable]:
+def changed_nogs(tree: Tree) -> Iterator[Hashable]:
     """The same for a split of two leaves, the only one that a sum of trees changes."""
     for node in range(len(tree) - 2):
         if tree[node] is not None and tree[node + 1] is None and tree[node + 2] is None:
@@ -61,12 +61,33 @@ def born(tree: Tree) -> Iterator[Hashable]:
             yield (*tree[:node], None, *tree[node + 3 :])
 
 
+def inserted(tree: Tree) -> Iterator[Hashable]:
+    """An insertion puts a split above a node, with a leaf on the other side, and a deletion takes both away."""
+    yield tree
+    for node, rule in enumerate(tree):
+        if rule is not None:
+            end = subtree_end(tree, node)
+            left, right = tree[node + 1 : subtree_end(tree, node + 1)], tree[subtree_end(tree, node + 1) : end]
+            for leaf, kept in ((left, right), (right, left)):
+                if leaf == (None,):
+                    yield (*tree[:node], *kept, *tree[end:])
+
+
 def regrown(_: Tree) -> Iterator[Hashable]:
     """Regrowing from the first choice point reaches every tree."""
     yield "any"
 
 
-MEETING_POINTS = {"change": changed, "change_twins": changed_twins, "swap": swapped, "birth_death": born}
+MEETING_POINTS = {
+    "change": changed,
+    "change_nogs": changed_nogs,
+    "swap": swapped,
+    "birth_death": born,
+    "gbirth": born,
+    "gchange": changed,  # beside change: alone it never exchanges rules that divide the rows alike
+    "insert_delete": inserted,
+}
+GROWING = ("birth_death", "gbirth", "insert_delete")
 
 
 def classes(trees: Sequence[Tree], moves: Iterable[str]) -> NDArray[np.int32]:
@@ -74,14 +95,15 @@ def classes(trees: Sequence[Tree], moves: Iterable[str]) -> NDArray[np.int32]:
 
     Each move names the places where a tree meets its neighbours, and trees that share a place are connected. Only
     trees of positive prior probability are listed, so a move out of the space, which is never accepted, connects
-    nothing: a birth's place is the smaller tree itself, and must be in the list for the two to meet there by one move.
+    nothing: the place of a birth or an insertion is the smaller tree itself, and must be in the list for the two to
+    meet there by one move.
     """
     places: dict[Hashable, list[int]] = defaultdict(list)
     listed = set(trees)
     for move in moves:
         for position, tree in enumerate(trees):
             for place in MEETING_POINTS.get(move, regrown)(tree):
-                if move != "birth_death" or place in listed:
+                if move not in GROWING or place in listed:
                     places[move, place].append(position)
     edges = [(first, other) for first, *others in places.values() for other in others]
     start, end = np.array(edges, dtype=np.int64).reshape(-1, 2).T

@@ -168,6 +168,32 @@ MISSING = Space(
     REAL,
 )
 
+# More columns than proposals that weigh rules look at: of 40 all but three have no rule.
+MANY_COLUMNS = Space(
+    "many_columns",
+    (
+        *(numeric((4,) * 8, (0,) * 8, 1) for _ in range(20)),
+        *TIES.raw,
+        *(numeric((4,) * 8, (0,) * 8, 1) for _ in range(16)),
+        numeric((0, 1, 1, 1, 0, 1, 0, 1), (0, 1, 1, 1, 0, 1, 0, 1), 2),
+    ),
+    TIES.response,
+    GrowTree(0.8, 0.8, 2, "variable"),
+    TIES.leaf,
+)
+
+# More levels at the root than proposals that weigh every level set look at; below the other column there are fewer.
+MANY_LEVELS = Space(
+    "many_levels",
+    (
+        categorical(tuple("hgfedcbaabch"), (7, 6, 5, 4, 3, 2, 1, 0, 0, 1, 2, 7), 8),
+        numeric((1, 1, 1, 1, 2, 2, 2, 2, 2, 2, 2, 2), (0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1), 2),
+    ),
+    (0.3, 1.1, 0.4, 0.9, 1.6, 0.2, -0.2, 0.5, 0.8, 1.2, 0.1, 0.7),
+    GrowTree(0.7, 0.5, 4, "variable"),
+    REAL,
+)
+
 # Numbers as labels, with a missing level; a numeric column constant where observed, of one rule: is it missing?.
 MISSING_LEVELS = Space(
     "missing_levels",

@@ -21,6 +21,18 @@ def step(tree: Tree, other: Tree, move: str) -> bool:
             and large[node + 3 :] == small[node + 1 :]
             for node in range(len(small))
         )
+    if move == "insert_delete":
+        small, large = sorted((tree, other), key=len)
+        return len(large) == len(small) + 2 and any(
+            large
+            in (
+                (*small[:node], rule, None, *small[node:]),
+                (*small[:node], rule, *small[node:end], None, *small[end:]),
+            )
+            for node in range(len(small))
+            for end in [subtree_end(small, node)]
+            for rule in [large[node]]
+        )
     if [rule is None for rule in tree] != [rule is None for rule in other]:
         return False
     differ = [node for node in range(len(tree)) if tree[node] != other[node]]
@@ -40,7 +52,7 @@ def test_preorder() -> None:
     assert list(internal_children(tree, 1)) == []
 
 
-@pytest.mark.parametrize("move", ["change", "swap", "birth_death"])
+@pytest.mark.parametrize("move", ["change", "swap", "birth_death", "insert_delete"])
 @pytest.mark.parametrize("space", [GAP, FORCED, MISSING_LEVELS], ids=lambda space: space.name)
 def test_classes_are_the_closure_of_single_moves(space: Space, move: str) -> None:
     trees = list(space.trees)

@@ -22,12 +22,14 @@ namespace baytree::bart {
 struct Model {
   Prior prior;
   LeafPrior leaf;
-  std::vector<MoveShare> moves;
+  std::vector<ProposalShare> proposals;
   VariancePrior noise;             // of numbers: of the variance, or of each of the factors that make it up
   std::size_t variance_trees = 0;  // whose leaves are these factors; none where the variance is one number
+  bool student = false;            // of Student's t distribution, or normal
   double power = 1.0;              // of the likelihood
   std::uint32_t grow_sweeps = 0;   // over trees that are grown to the data, for a start
   bool sparse = false;             // the column weights are learned, one set for all trees
+  std::uint32_t even_sweeps = 0;   // for a start with sparse weights: sweeps before any is learned
   double unit = 1.0;               // what the response was divided by, for its log-likelihood
 };
 
@@ -44,7 +46,8 @@ struct Response {
 /// What a chain over sums of trees recorded.
 struct Draws {
   TreeDraws mean, variance;
-  std::vector<double> sigma;  // of each draw, as is the next
+  std::vector<double> sigma;  // of each draw, as are the next
+  std::vector<double> freedom;
   std::vector<double> log_likelihood;
   std::vector<double> leaf_sd;  // where it is learned: of each draw
   std::vector<double> log_weight,
@@ -55,6 +58,7 @@ struct Draws {
 struct Position {
   std::uint64_t stream = 0;
   double sigma = 1.0;
+  double freedom = 1.0;             // where noise is Student's
   double leaf_sd = 1.0;             // where it is learned
   std::vector<double> log_weights;  // where column weights are learned
   double concentration = 1.0;
@@ -85,6 +89,7 @@ class Chain {
   Draws take();
 
   bool has_sigma() const { return noise_ && noise_->has_sigma(); }
+  bool has_freedom() const { return noise_ && noise_->freedom(); }
   bool has_variance() const { return variance_.has_value(); }
   bool learns_leaf_sd() const { return spread_.has_value(); }
   bool sparse() const { return sparse_.has_value(); }
@@ -109,6 +114,7 @@ class Chain {
   std::span<const std::unique_ptr<TreeSum>> means() const { return std::span(sums_).first(residual_.size()); }
   void grow(std::uint32_t sweeps, const GrowTree& prior);
   void iterate(Team& team);
+  void sweep(Team& team);
   void record();
   std::vector<std::uint64_t> total(std::vector<std::uint64_t> TreeSum::* counts) const;
 

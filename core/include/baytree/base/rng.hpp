@@ -11,7 +11,7 @@ using PhiloxBlock = std::array<std::uint32_t, 4>;
 PhiloxBlock philox(PhiloxBlock counter, std::array<std::uint32_t, 2> key);
 
 /// What a stream is for; streams of different roles never overlap.
-enum class Role : std::uint32_t { chain, rung, swap };
+enum class Role : std::uint32_t { chain, rung, swap, rows };
 
 /// The random numbers of one (seed, role, replica). A counter is the whole state, so a stream can be saved as one
 /// number, `position`, and results do not depend on threads. All distributions are our own: those of the standard

@@ -3,9 +3,9 @@
 #include <algorithm>
 
 // The same source compiled for several widths, the best of which the loader chooses. For functions whose bits cannot
-// depend on it: whole numbers, or sums that are exact. With an address sanitizer the loader's choice comes too early.
+// depend on it: whole numbers, or sums that are exact. With these sanitizers the loader's choice comes too early.
 #if defined(__x86_64__) && defined(__linux__) && defined(__GNUC__) && !defined(__clang__) && \
-    !defined(__SANITIZE_ADDRESS__)
+    !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 #define BAYTREE_CLONES __attribute__((target_clones("avx512f", "avx2", "default")))
 #else
 #define BAYTREE_CLONES

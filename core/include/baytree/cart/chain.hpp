@@ -10,6 +10,7 @@
 #include "baytree/cart/draws.hpp"
 #include "baytree/mcmc/leaf_values.hpp"
 #include "baytree/mcmc/proposals/mixture.hpp"
+#include "baytree/mcmc/proposals/rule_weights.hpp"
 #include "baytree/priors/grow_tree.hpp"
 #include "baytree/testing/fault.hpp"
 
@@ -31,7 +32,12 @@ class Chain {
   /// Starts from a draw of the prior.
   Chain(const Design& design, const Leaf& leaf, GrowTree prior, Mixture mixture, double power, Stream stream,
         Monotone monotone = {})
-      : leaf_(leaf), grower_(design, std::move(prior)), mixture_(std::move(mixture)), power_(power), stream_(stream) {
+      : leaf_(leaf),
+        grower_(design, std::move(prior)),
+        mixture_(std::move(mixture)),
+        rule_weights_(leaf.sweep()),
+        power_(power),
+        stream_(stream) {
     if (leaf.rows() != design.rows) throw InputError("the response and the columns have different numbers of rows");
     if (!(power >= 0.0 && power < infinity)) throw InputError("power must be 0 or more");
     clear();
@@ -94,6 +100,7 @@ class Chain {
     }
     if (values_) values_->append_means(draws.value);
   }
+  void note_best(Draws& best) { keep_best(*this, best); }
 
   Position position() const { return {stream_.position(), mixture_.turns, mixture_.accepted}; }
 
@@ -122,20 +129,22 @@ class Chain {
   }
 
  private:
-  std::span<const Row> rows_of(const Node& node) const { return {tree_.rows.data() + node.begin, node.rows()}; }
+  NodeRows rows_of(const Node& node) const { return tree_.rows_of(node); }
 
   /// A single leaf with all rows, not yet evaluated.
   void clear() {
-    const Row n = leaf_.rows();
-    tree_.rows.resize(n);
-    for (Row row = 0; row < n; ++row) tree_.rows[row] = row;
-    candidate_.rows.resize(n);
-    tree_.nodes.assign(1, Node{.end = n});
+    tree_.rows = candidate_.rows = TreeRows(grower_.design());
+    tree_.nodes.assign(1, tree_.rows.root());
     grower_.assess(tree_, 0);
   }
 
   bool move() {
-    MoveContext context{tree_, grower_, stream_, candidate_};
+    ProposalContext context{.tree = tree_,
+                            .grower = grower_,
+                            .stream = stream_,
+                            .replacement = candidate_,
+                            .rule_weights = &rule_weights_,
+                            .power = power_};
     const std::size_t component = mixture_.choose(stream_);
     const LogRatio log_ratio = mixture_.propose(component, context);
     if (!log_ratio) return false;
@@ -144,7 +153,8 @@ class Chain {
       return false;
     const double change = evaluate_leaves() - leaves_sum(old);
     const double log_acceptance = *log_ratio + power_ * change;
-    if (!(log_acceptance >= 0.0) && !(stream_.uniform() < std::exp(log_acceptance))) return false;
+    // Drawn in any case: where a ratio is 1 but for rounding, its sign must not decide how many numbers are drawn.
+    if (!(stream_.uniform() < std::exp(log_acceptance))) return false;
     if (values_ && !propose_values()) return false;
     accept();
     if (values_) values_->accept();
@@ -209,6 +219,7 @@ class Chain {
   const Leaf& leaf_;
   Grower grower_;
   Mixture mixture_;
+  RuleWeights rule_weights_;
   double power_;
   Stream stream_;
   PartitionedTree tree_;

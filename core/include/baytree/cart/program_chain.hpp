@@ -38,7 +38,7 @@ class ProgramChain {
   /// which leaves the prior as it is, too.
   void restart() {
     if (!derivation_->values) {
-      const std::vector<slp::Event> here = events();
+      const std::vector<slp::Event> here(events().begin(), events().end());
       slp::StreamChance chance(stream_);
       for (std::uint64_t attempt = 0; attempt < few_attempts; ++attempt)
         if (derivation_->machine.prove(chance)) {
@@ -66,7 +66,7 @@ class ProgramChain {
   double log_prior() const { return derivation_->machine.log_probability(); }
   double power() const { return derivation_->walk.power(); }
   void set_power(double power) { derivation_->walk.set_power(power); }
-  const slp::KernelMixture& mixture() const { return derivation_->walk.mixture(); }
+  const slp::Mixture& mixture() const { return derivation_->walk.mixture(); }
   const Nodes& nodes() {
     derivation_->tree.read();
     return derivation_->tree.nodes();
@@ -87,8 +87,9 @@ class ProgramChain {
     draws.forest.add(derivation_->tree.nodes());
     if (derivation_->values) derivation_->values->append_means(draws.value);
   }
+  void note_best(Draws& best) { keep_best(*this, best); }
 
-  const std::vector<slp::Event>& events() const { return derivation_->machine.events(); }
+  std::span<const slp::Event> events() const { return derivation_->machine.events(); }
   Position position() const { return {stream_.position(), mixture().turns, mixture().accepted}; }
 
   /// Goes to the proof with these choices; throws InputError where the program has none.
@@ -102,7 +103,7 @@ class ProgramChain {
     derivation_->restore_values(std::move(values));
   }
   void restore(const Position& position) {
-    slp::KernelMixture& mixture = derivation_->walk.mixture();
+    slp::Mixture& mixture = derivation_->walk.mixture();
     if (position.turns.size() != mixture.components.size() || position.accepted.size() != position.turns.size())
       throw InputError("chain: the saved state belongs to another mixture of proposals");
     stream_.seek(position.stream);

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <variant>
 #include <vector>
@@ -25,10 +26,13 @@ struct Column {
 /// The levels of a categorical column, its missing code included, are bits of one word.
 inline constexpr std::uint32_t max_levels = 63;
 
+class RowSets;
+
 /// The predictors. It does not own the codes: whoever builds it keeps them alive.
 struct Design {
   std::vector<Column> columns;
   Row rows = 0;
+  std::shared_ptr<const RowSets> sets = nullptr;  // where the rows of nodes are kept as sets: see `choose_rows`
 };
 
 /// Throws InputError where a code is out of range, a column has another length, or a categorical column has too many

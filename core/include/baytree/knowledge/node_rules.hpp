@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
 
 #include "baytree/knowledge/restrictions.hpp"
 #include "baytree/trees/admissible.hpp"
@@ -19,17 +18,17 @@ class NodeRules {
   const Restrictions& restrictions() const { return restrictions_; }
 
   /// Whether the feature has an admissible rule, and whether any has.
-  bool has_rule(std::uint32_t feature, std::span<const Row> rows, const Situation& situation) {
+  bool has_rule(std::uint32_t feature, const NodeRows& rows, const Situation& situation) {
     switch (restrictions_.freedom(situation, feature)) {
       case Freedom::all:
-        return baytree::has_rule(design_.columns[feature], rows, min_leaf_, buffers_);
+        return baytree::has_rule(design_.columns[feature], feature, rows, min_leaf_, buffers_);
       case Freedom::some:
         return column_rules(feature, rows, situation).count > 0;
       default:
         return false;
     }
   }
-  bool any_rule(std::span<const Row> rows, const Situation& situation) {
+  bool any_rule(const NodeRows& rows, const Situation& situation) {
     for (std::uint32_t feature = 0; feature < design_.columns.size(); ++feature)
       if (has_rule(feature, rows, situation)) return true;
     return false;
@@ -37,14 +36,14 @@ class NodeRules {
 
   /// The feature's admissible rules, and the n-th of them, n < rules.count; `rules` is what `column_rules` gave for the
   /// same node.
-  ColumnRules column_rules(std::uint32_t feature, std::span<const Row> rows, const Situation& situation) {
+  ColumnRules column_rules(std::uint32_t feature, const NodeRows& rows, const Situation& situation) {
     const Freedom freedom = restrictions_.freedom(situation, feature);
     if (freedom == Freedom::none) return {};
-    ColumnRules rules = baytree::column_rules(design_.columns[feature], rows, min_leaf_, buffers_);
+    ColumnRules rules = baytree::column_rules(design_.columns[feature], feature, rows, min_leaf_, buffers_);
     if (freedom == Freedom::some) rules.count = restrictions_.count_rules(rules, feature, situation.boxes);
     return rules;
   }
-  Rule nth_rule(std::uint32_t feature, const ColumnRules& rules, std::span<const Row> rows, std::uint64_t boxes,
+  Rule nth_rule(std::uint32_t feature, const ColumnRules& rules, const NodeRows& rows, std::uint64_t boxes,
                 std::uint64_t n);
 
  private:

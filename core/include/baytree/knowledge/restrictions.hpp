@@ -77,6 +77,10 @@ class Restrictions {
   Restrictions(const Knowledge& knowledge, const Design& design, std::span<const std::vector<double>> cuts);
 
   bool look_above() const { return look_above_; }
+  /// What of the features above a node matters below it, as words: where two paths have the same, they allow the same.
+  std::vector<std::uint64_t> traits(std::span<const std::uint32_t> above) const;
+  /// From this depth on the feature is not used.
+  std::uint32_t depth_limit(std::uint32_t feature) const { return depth_[feature]; }
   /// Whether a node's boxes or the features above it matter; else its depth is all that has to be known.
   bool follow_paths() const { return follow_paths_; }
   double weight(std::uint32_t feature) const { return weights_[feature]; }
@@ -92,6 +96,8 @@ class Restrictions {
     return free_ ? Freedom::all : restricted(situation, feature);
   }
   bool allows(const Situation& situation, const Rule& rule) const;
+  /// Whether a rule on a numeric feature cuts one of these boxes.
+  bool cuts_a_box(std::uint64_t boxes, const Rule& rule) const;
 
   /// Of a numeric feature's rules, those that cut none of the boxes: their number, and the n-th of them in the order of
   /// `nth_rule`.

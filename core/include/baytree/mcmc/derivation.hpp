@@ -22,7 +22,7 @@ struct TreeProgram {
   const slp::Prepared& program;
   slp::Semantics semantics = slp::Semantics::backtrack;
   slp::Limits limits = {};
-  std::vector<slp::KernelComponent> kernels;
+  std::vector<slp::Component> proposals;
 };
 
 /// A walk over the proofs of a program: the current one, its tree and the nodes it speaks of, which go together. The
@@ -38,7 +38,7 @@ struct Derivation {
         machine(from.program.code, from.semantics, &table, from.limits),
         tree(machine, table),
         walk(
-            machine, slp::KernelMixture(from.kernels, from.program.analysis, from.semantics),
+            machine, slp::Mixture(from.proposals, from.program.analysis, from.semantics),
             [this, &leaf](slp::Machine&) { return evaluate(leaf); }, power,
             [this] { return fits() && (!values || propose_values()); }) {
     if (leaf.rows() != design.rows) throw InputError("the response and the columns have different numbers of rows");

@@ -7,6 +7,7 @@
 
 #include "baytree/base/error.hpp"
 #include "baytree/knowledge/monotone.hpp"
+#include "baytree/trees/node_rows.hpp"
 
 namespace baytree {
 
@@ -38,7 +39,7 @@ class LeafValues {
   const std::vector<double>& values() const { return values_; }
 
   /// One value for all leaves of a tree, which is monotone whatever the tree: where a chain starts.
-  void start(std::span<const Node> nodes, std::span<const Row> all_rows, Stream& stream) {
+  void start(std::span<const Node> nodes, const NodeRows& all_rows, Stream& stream) {
     values_.assign((nodes.size() + 1) / 2, draw(all_rows, stream));
   }
 
@@ -59,7 +60,7 @@ class LeafValues {
     last_ = 0;
   }
   void keep(double value) { proposed_.push_back(value); }
-  void renew(std::span<const Row> rows, Stream& stream) {
+  void renew(const NodeRows& rows, Stream& stream) {
     if (last_ == 0) first_ = proposed_.size();
     proposed_.push_back(draw(rows, stream));
     last_ = proposed_.size();
@@ -80,7 +81,7 @@ class LeafValues {
   }
 
   /// A new value of one leaf, unless it breaks the order; whether it is taken.
-  bool refresh(std::span<const Node> nodes, std::size_t leaf, std::span<const Row> rows, Stream& stream) {
+  bool refresh(std::span<const Node> nodes, std::size_t leaf, const NodeRows& rows, Stream& stream) {
     const double old = std::exchange(values_[leaf], draw(rows, stream));
     cone_.read(nodes);
     if (cone_.contains(values_, leaf, leaf + 1)) return true;
@@ -89,8 +90,8 @@ class LeafValues {
   }
 
  private:
-  double draw(std::span<const Row> rows, Stream& stream) const {
-    return leaf_.draw_value(from_prior_ ? std::span<const Row>() : rows, stream);
+  double draw(const NodeRows& rows, Stream& stream) const {
+    return leaf_.draw_value(from_prior_ ? NodeRows(std::span<const Row>()) : rows, stream);
   }
 
   const Leaf& leaf_;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "baytree/base/error.hpp"
+#include "baytree/base/interruption.hpp"
 #include "baytree/base/numeric.hpp"
 #include "baytree/base/rng.hpp"
 #include "baytree/base/team.hpp"
@@ -53,7 +54,8 @@ struct TemperingPosition {
 /// square of it (Syed et al. 2022).
 ///
 /// `Rung` is a chain, over trees or what else: step, restart, exchange, power, log_likelihood, log_prior, store, and
-/// the `Record` that it stores into; one that has something to say of every draw has note as well.
+/// the `Record` that it stores into; one that has something to say of every draw has note as well, and one that keeps
+/// the best of all that the cold rung was at, drawn or not, note_best.
 template <class Rung>
 class Tempered {
  public:
@@ -77,6 +79,7 @@ class Tempered {
     set_ladder(tempering.ladder);
     note_ends();
     note_log_likelihoods();
+    note_best();
   }
 
   Tempered(const Tempered&) = delete;
@@ -106,11 +109,20 @@ class Tempered {
   void rungs_moved() {
     position_.stored = false;
     note_log_likelihoods();
+    set_best({});
   }
 
   std::size_t size() const { return rungs_.size(); }
   Rung& rung(std::size_t i) { return *rungs_.at(i); }
   Rung& cold() { return *rungs_[0]; }
+
+  /// The best that the cold rung was at since the chain began, of chains that keep it.
+  const typename Rung::Record& best() const { return best_; }
+  /// To be called when the rungs are where they were, with what was the best then.
+  void set_best(typename Rung::Record best) {
+    best_ = std::move(best);
+    note_best();
+  }
 
   /// The draws recorded since the last call.
   typename Rung::Record take() { return std::exchange(draws_, {}); }
@@ -134,6 +146,7 @@ class Tempered {
     stream_.seek(position.stream);
     set_ladder(position.ladder);
     log_prior_ = cold().log_prior();
+    set_best({});
   }
 
  private:
@@ -156,7 +169,8 @@ class Tempered {
           Rung& rung = *rungs_[i];
           if (i == 0) {
             for (std::uint64_t step = 0; step < steps; ++step) {
-              if (rung.step()) position_.stored = false;
+              heed_interruption();
+              if (rung.step()) cold_moved();
               if (++since == thin) {
                 record();
                 since = 0;
@@ -164,7 +178,10 @@ class Tempered {
             }
           } else if (swaps) {
             if (position_.ladder[i] == 0.0) rung.restart();
-            for (std::uint64_t step = steps_of_rung(i); step > 0; --step) rung.step();
+            for (std::uint64_t step = steps_of_rung(i); step > 0; --step) {
+              heed_interruption();
+              rung.step();
+            }
           }
         },
         [&] {
@@ -224,7 +241,16 @@ class Tempered {
     ++position_.accepted[i * size() + j];
     exchange(a, b);
     std::swap(position_.walker[i], position_.walker[j]);
-    if (i == 0) position_.stored = false;
+    if (i == 0) cold_moved();
+  }
+
+  void cold_moved() {
+    position_.stored = false;
+    note_best();
+  }
+
+  void note_best() {
+    if constexpr (requires { cold().note_best(best_); }) cold().note_best(best_);
   }
 
   /// A round trip is from the cold end to the hot one and back.
@@ -268,7 +294,7 @@ class Tempered {
   double power_ = 1.0;
   bool tuning_ = false;
   TemperingPosition position_;
-  typename Rung::Record draws_;
+  typename Rung::Record draws_, best_;
   double log_prior_ = unknown;  // of the last stored tree
 };
 

@@ -10,6 +10,7 @@
 #include "baytree/knowledge/node_rules.hpp"
 #include "baytree/knowledge/path.hpp"
 #include "baytree/trees/forest.hpp"
+#include "baytree/trees/tree_rows.hpp"
 
 namespace baytree {
 
@@ -37,13 +38,13 @@ inline std::size_t count_points(const Node& node) {
 }
 std::size_t count_points(std::span<const Node> nodes);
 
-/// A subtree that may replace the one at node `at`; its rows are kept at the same places of an array of their own.
+/// A subtree that may replace the one at node `at`, with its own rows.
 struct Replacement {
   std::size_t at = 0;
   Nodes nodes;
-  std::vector<Row> rows;
+  TreeRows rows;
 
-  std::span<const Row> rows_of(const Node& node) const { return {rows.data() + node.begin, node.rows()}; }
+  NodeRows rows_of(const Node& node) const { return rows.of(node); }
 };
 
 /// Puts the replacement into the tree.
@@ -55,13 +56,22 @@ class Grower {
   Grower(const Design& design, GrowTree prior);
 
   const Design& design() const { return rules_.design(); }
+  Row min_leaf() const { return prior_.min_leaf; }
+  bool by_column() const { return prior_.by_column; }
   const Knowledge& knowledge() const { return prior_.knowledge; }
+  const Restrictions& restrictions() const { return rules_.restrictions(); }
+  /// Where node `at` stands. Good until the grower is asked for anything else.
+  Situation situation(const PartitionedTree& tree, std::size_t at) {
+    go_to(tree, at);
+    return enter(tree.nodes[at]);
+  }
   const std::vector<std::vector<double>>& cuts() const { return prior_.cuts; }
   /// Whether a tree of so many nodes has no more leaves than it may: that conditions the prior on the whole tree.
   bool fits(std::size_t nodes) const {
     return !prior_.knowledge.max_leaves || nodes / 2 < *prior_.knowledge.max_leaves;
   }  // one leaf more than splits
-  double split_probability(std::uint32_t depth);
+  double split_probability(std::uint32_t depth) { return at_depth(depth).split; }
+  double log_split_probability(std::uint32_t depth) { return at_depth(depth).log_split; }
   /// Columns are chosen by these weights from now on, given by their logarithms up to a constant. Rules that trees know
   /// the probability of must be assessed anew.
   void learn_weights(std::vector<double> log_weights) { log_weights_ = std::move(log_weights); }
@@ -91,25 +101,29 @@ class Grower {
   double log_prior(const Node& node);
   double log_prior(PartitionedTree& tree, std::size_t at);
   /// The factor of a leaf, log(1 − split probability) where it could have been split.
-  double log_leaf_prior(std::uint32_t depth, bool splittable);
+  double log_leaf_prior(std::uint32_t depth, bool splittable) { return splittable ? at_depth(depth).log_leaf : 0.0; }
 
  private:
-  struct Region {
-    Row begin, end;
-    std::uint32_t depth;
+  /// The probability that a node of a depth splits, its logarithm, and that of its complement.
+  struct AtDepth {
+    double split, log_split, log_leaf;
   };
+  const AtDepth& at_depth(std::uint32_t depth) {
+    if (depth >= at_depth_.size()) look_deeper(depth);
+    return at_depth_[depth];
+  }
+  void look_deeper(std::uint32_t depth);
   std::uint8_t split_choice(std::uint32_t depth);
   std::size_t draw_column(std::span<const std::uint32_t> among, Stream& stream) {
     return !log_weights_.empty() || rules_.restrictions().weighted() ? draw_weighted_column(among, stream)
                                                                      : stream.below(among.size());
   }
   std::size_t draw_weighted_column(std::span<const std::uint32_t> among, Stream& stream);
-  bool choose_rule(Node& node, std::span<const Row> rows, const Situation& here, Stream& stream);
-  bool choose_by_column(Node& node, std::span<const Row> rows, const Situation& here, Stream& stream);
-  bool choose_among_all(Node& node, std::span<const Row> rows, const Situation& here, Stream& stream);
-  void choose_in_column(Node& node, std::span<const Row> rows, const Situation& here, std::uint32_t feature,
-                        Stream& stream);
-  void assess(Node& node, std::span<const Row> rows, const Situation& here);
+  bool choose_rule(Node& node, const NodeRows& rows, const Situation& here, Stream& stream);
+  bool choose_by_column(Node& node, const NodeRows& rows, const Situation& here, Stream& stream);
+  bool choose_among_all(Node& node, const NodeRows& rows, const Situation& here, Stream& stream);
+  void choose_in_column(Node& node, const NodeRows& rows, const Situation& here, std::uint32_t feature, Stream& stream);
+  void assess(Node& node, const NodeRows& rows, const Situation& here);
   /// Learned weights may be too small for numbers, and are taken relative to the largest among those that are compared.
   void compare(std::span<const std::uint32_t> among);
   double weight(std::uint32_t feature) const {
@@ -118,7 +132,6 @@ class Grower {
   double log_weight(std::uint32_t feature) const {
     return log_weights_.empty() ? std::log(rules_.restrictions().weight(feature)) : log_weights_[feature] - largest_;
   }
-  void take_rows(const PartitionedTree& tree, std::size_t at, Replacement& out);
   void begin(const PartitionedTree& tree, std::size_t at, Replacement& out);
   void divide(const Node& node, const Situation& here, Replacement& out);
   Node next_pending();
@@ -128,14 +141,12 @@ class Grower {
   GrowTree prior_;
   NodeRules rules_;
   Path path_;
-  std::vector<double> split_probability_;  // by depth, as far as asked for
-  std::vector<double> log_weights_;        // of columns, where they are learned
-  double largest_ = 0.0;                   // log weight of those that are compared
-  std::vector<Region> pending_;
+  std::vector<AtDepth> at_depth_;    // as far as asked for
+  std::vector<double> log_weights_;  // of columns, where they are learned
+  double largest_ = 0.0;             // log weight of those that are compared
+  Nodes pending_;
   std::vector<std::uint32_t> columns_, untried_;
   std::vector<ColumnRules> column_rules_;
-  std::vector<Row> spare_;
-  std::vector<std::uint64_t> marks_;
 };
 
 /// Independent trees from the prior; no response is asked for.

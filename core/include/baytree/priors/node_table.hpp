@@ -45,6 +45,7 @@ class NodeTable final : public slp::Data {
   /// The root is never forgotten.
   slp::NodeId mark() const override { return static_cast<slp::NodeId>(nodes_.size()); }
   void rewind(slp::NodeId mark) override;
+  std::size_t held() const override { return nodes_.capacity() * sizeof(Entry) + rows_.capacity() * sizeof(Row); }
   std::size_t memory() const override { return nodes_.size() * sizeof(Entry) + used_ * sizeof(Row); }
 
   std::span<const Row> rows(slp::NodeId node) const;

@@ -11,11 +11,11 @@
 
 namespace baytree::subset {
 
-// To add a move: a value of `Move`, its case in `Chain::turn`, its value in bindings/subset and a fault
+// To add a proposal: a value of `Proposal`, its case in `Chain::turn`, its value in bindings/subset and a fault
 // (testing/fault).
 
 /// How a chain over subsets moves; each leaves the posterior as it is.
-enum class Move {
+enum class Proposal {
   gibbs,       // every free unit in turn is drawn given the others
   random,      // so are as many units chosen at random
   metropolis,  // as often a random unit is proposed to enter or leave, or one of the model to be exchanged for another
@@ -23,9 +23,9 @@ enum class Move {
   replace  // a unit leaves, and another, or itself, enters in its place by the probability of the model it would make
 };
 
-/// How many turns of a move an iteration makes; a fraction is the probability of one more.
-struct Share {
-  Move move;
+/// How many turns of a proposal an iteration makes; a fraction is the probability of one more.
+struct ProposalShare {
+  Proposal proposal;
   double number;
 };
 
@@ -55,7 +55,7 @@ class Chain {
   using Record = Draws;
 
   /// Starts with a few units drawn at random.
-  Chain(const Problem& problem, std::vector<Share> shares, double power, Stream stream);
+  Chain(const Problem& problem, std::vector<ProposalShare> shares, double power, Stream stream);
 
   /// One iteration; true where the model changed.
   bool step();
@@ -117,7 +117,7 @@ class Chain {
   double weigh_flips();
 
   const Problem* problem_;
-  std::vector<Share> shares_;
+  std::vector<ProposalShare> shares_;
   double power_;
   Stream stream_;
   Factor factor_;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "baytree/subset/coefficients.hpp"
+#include "baytree/subset/moments.hpp"
 
 namespace baytree::subset {
 
@@ -21,6 +22,7 @@ struct Enumeration {
   double log_total = 0.0;         // log Σ P(γ) P(y|γ), the prior being unnormalised
   std::vector<double> inclusion;  // P(unit in γ | y) of every unit
   std::vector<double> sizes;      // P(so many free units | y)
+  Moments moments;                // of the coefficients and the noise
   ListedModels top;               // the most probable models, best first
   ListedModels drawn;             // one for each quantile
   std::vector<double> mean;       // of the coefficients given each drawn model
@@ -34,11 +36,11 @@ inline constexpr std::size_t most_enumerated = 30;
 /// so that a flip eliminates one or two units from small matrices: their number is constant on the average, however
 /// many units there are.
 ///
+/// A second time, to draw models and to add up moments, of which those of coefficients are carried back through the
+/// eliminations of many models at once.
+///
 /// `most` is how many of the most probable models are listed. `quantiles`, ascending in [0, 1), are inverted: uniform
-/// ones give independent draws, the coefficients of which come from the stream. `look_up` is called now and then, and
-/// may throw to end it.
-Enumeration enumerate(
-    const Problem& problem, std::size_t most, std::span<const double> quantiles, Stream stream,
-    const std::function<void()>& look_up = [] {});
+/// ones give independent draws, the coefficients of which come from the stream.
+Enumeration enumerate(const Problem& problem, std::size_t most, std::span<const double> quantiles, Stream stream);
 
 }  // namespace baytree::subset

@@ -18,6 +18,12 @@ enum class CoefficientPrior {
   ridge       // c I
 };
 
+/// What is expected of the shrinkage s = g/(1+g) of a model, and of the noise that it leaves.
+struct Shrinkage {
+  double mean = 0.0, square = 0.0;  // E s, E s²
+  double root = 1.0;                // E √((1 − s R) / (1 − R)), where R is the share of the total that is explained
+};
+
 /// The marginal likelihood of a linear model whose coefficients and σ² ~ IG(ν/2, νλ/2) are integrated out (Chipman,
 /// George and McCulloch 2001, Liang et al. 2008). It depends on the columns by their number, by what they explain of
 /// y'y and, of `ridge`, by a determinant.
@@ -38,9 +44,12 @@ class Evidence {
   /// The posterior mean of g/(1+g), by which least-squares coefficients are shrunk, and a draw of it; 1 of `ridge`.
   double mean_shrinkage(std::size_t columns, double explained) const;
   double draw_shrinkage(std::size_t columns, double explained, Stream& stream) const;
+  /// The same mean with what else is expected, by a table: for as many models as there are.
+  Shrinkage shrinkage(std::size_t columns, double explained) const;
 
   /// What is left of the total, and half the degrees of freedom: σ² ~ IG(half_freedom, rest/2) given the shrinkage.
   double rest(double explained) const;
+  double share(double explained) const;
   double half_freedom() const { return half_; }
 
   /// What is added to the diagonal of X'X.
@@ -48,6 +57,8 @@ class Evidence {
 
  private:
   using Table = std::vector<double>;
+  struct Tables;
+  struct Integrand;
 
   double integrated(std::size_t columns, double log_rest) const;
   double integral(std::size_t columns, double log_rest) const;
@@ -56,13 +67,15 @@ class Evidence {
   double slope(std::size_t columns) const;
   double stretched(double log_rest) const;
   static double fineness(std::size_t columns);
-  Table tabulated(std::size_t columns) const;
+  template <class Value>
+  Table tabulated(std::size_t columns, std::size_t width, Value value) const;
+  /// Calls visit(which, number) for each of the numbers that a table has of a share; `make` makes the table.
+  template <class Make, class Visit>
+  void look_up(Tables& tables, std::size_t columns, double log_rest, std::size_t width, Make make, Visit visit) const;
 
   CoefficientPrior prior_;
   double parameter_, rows_, half_, total_;
-  struct Tables;
-  struct Integrand;
-  std::shared_ptr<Tables> tables_;  // of the integral, made when a number of columns is first asked for
+  std::shared_ptr<Tables> integrals_, shrinkages_;  // made when a number of columns is first asked for
 };
 
 }  // namespace baytree::subset

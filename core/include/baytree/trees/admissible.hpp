@@ -1,10 +1,9 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
 #include <vector>
 
-#include "baytree/data/design.hpp"
+#include "baytree/trees/node_rows.hpp"
 #include "baytree/trees/tree.hpp"
 
 namespace baytree {
@@ -22,15 +21,17 @@ struct ColumnRules {
   std::uint32_t right_begin = 0, right_end = 0, left_begin = 0, left_end = 0;
 };
 
-ColumnRules column_rules(const Column& column, std::span<const Row> rows, Row min_leaf, AdmissibleBuffers& buffers);
+ColumnRules column_rules(const Column& column, std::uint32_t feature, const NodeRows& rows, Row min_leaf,
+                         AdmissibleBuffers& buffers);
 
 /// Whether `column_rules` would count any; looks only at as many rows as it takes to know.
-bool has_rule(const Column& column, std::span<const Row> rows, Row min_leaf, AdmissibleBuffers& buffers);
+bool has_rule(const Column& column, std::uint32_t feature, const NodeRows& rows, Row min_leaf,
+              AdmissibleBuffers& buffers);
 
 /// The n-th of the column's admissible rules, n < rules.count; `rules` is what `column_rules` gave for the same rows.
 /// Cuts ascend, those with missing values right first; level sets are in the order of their levels, a set with the
 /// first level where two differ before the one without it.
-Rule nth_rule(const Column& column, std::uint32_t feature, const ColumnRules& rules, std::span<const Row> rows,
-              Row min_leaf, std::uint64_t n, AdmissibleBuffers& buffers);
+Rule nth_rule(const Column& column, std::uint32_t feature, const ColumnRules& rules, const NodeRows& rows, Row min_leaf,
+              std::uint64_t n, AdmissibleBuffers& buffers);
 
 }  // namespace baytree

@@ -27,11 +27,12 @@ struct Rule {
 /// A node of a tree in preorder: the left child follows its parent, the right child follows the left subtree.
 struct Node {
   Rule rule;               // of a split
-  Row begin = 0, end = 0;  // its rows, contiguous in the partition
+  Row begin = 0, end = 0;  // its rows, as places in a list of all: see `TreeRows`
   std::uint32_t size = 1;  // nodes of its subtree, itself included: 1 is a leaf, 3 a split of two leaves
   std::uint32_t depth = 0;
   bool splittable = false;        // has an admissible rule
   std::uint8_t points = 0;        // its choice points, bits of `ChoicePoint`
+  std::uint32_t set = 0;          // its rows where they are sets
   double log_rule = unknown;      // log probability of the rule given a split; computed when first asked for
   double log_marginal = unknown;  // of a leaf; computed when first asked for
 
@@ -63,13 +64,5 @@ inline void set_sizes(Nodes& nodes) {
   for (std::size_t i = nodes.size(); i-- > 0;)
     if (!nodes[i].is_leaf()) nodes[i].size = 1 + nodes[left_child(i)].size + nodes[right_child(nodes, i)].size;
 }
-
-/// A tree and the rows of each of its nodes: the node's rows are rows[begin … end), and those of a leaf are ascending.
-struct PartitionedTree {
-  Nodes nodes;
-  std::vector<Row> rows;
-
-  std::span<const Row> rows_of(const Node& node) const { return {rows.data() + node.begin, node.rows()}; }
-};
 
 }  // namespace baytree

@@ -44,7 +44,7 @@ void SparseWeights::draw(std::span<const std::unique_ptr<TreeSum>> sums, Stream&
       sum->for_each_split(t, [&](const Node& node, const std::vector<bool>& blocked) {
         ++count_[node.rule.feature];
         const double log_exponential = std::log(-std::log1p(-stream.uniform())) - log_total;
-        if (std::find(blocked.begin(), blocked.end(), true) == blocked.end()) {
+        if (std::find(blocked.begin(), blocked.end(), true) == blocked.end()) {  // of none, too
           log_common = log_add(log_common, log_exponential);
           return;
         }

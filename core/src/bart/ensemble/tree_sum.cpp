@@ -6,11 +6,12 @@
 
 namespace baytree::bart {
 
-TreeSum::TreeSum(std::vector<MoveShare> moves) : turns(moves.size()), accepted(moves.size()), moves_(std::move(moves)) {
-  if (moves_.empty()) throw InputError("moves: name one at least");
-  for (const MoveShare& share : moves_)
+TreeSum::TreeSum(std::vector<ProposalShare> proposals)
+    : turns(proposals.size()), accepted(proposals.size()), proposals_(std::move(proposals)) {
+  if (proposals_.empty()) throw InputError("proposals: name one at least");
+  for (const ProposalShare& share : proposals_)
     if (!(share.number > 0.0 && share.number <= 1000.0))
-      throw InputError("moves: a number of proposals must be positive, and at most 1000");
+      throw InputError("proposals: a number of proposals must be positive, and at most 1000");
 }
 
 }  // namespace baytree::bart

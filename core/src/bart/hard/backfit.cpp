@@ -1,10 +1,12 @@
 #include "baytree/bart/hard/backfit.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <numeric>
 
 #include "baytree/base/error.hpp"
+#include "baytree/base/interruption.hpp"
 #include "baytree/testing/fault.hpp"
 
 namespace baytree::bart {
@@ -35,15 +37,16 @@ std::vector<double> log_weights(const Knowledge& knowledge, std::size_t columns)
   return logs;
 }
 
-bool is_twin(const Node& node) { return node.size == 3; }
+bool is_nog(const Node& node) { return node.size == 3; }
 
 // Rows that have less than this share of what is summed are summed by themselves.
-constexpr double light_share = 1.0 / 512;
+constexpr double low_weight_share = 1.0 / 512;
 
 }  // namespace
 
-Backfit::Backfit(const Design& design, const Prior& prior, const Leaf& leaf, std::vector<MoveShare> moves, Simd simd)
-    : TreeSum(std::move(moves)),
+Backfit::Backfit(const Design& design, const Prior& prior, const Leaf& leaf, std::vector<ProposalShare> proposals,
+                 Simd simd)
+    : TreeSum(std::move(proposals)),
       design_(design),
       rows_(design.rows),
       rules_(design, prior.tree.min_leaf, Restrictions(prior.tree.knowledge, design, prior.tree.cuts)),
@@ -57,8 +60,8 @@ Backfit::Backfit(const Design& design, const Prior& prior, const Leaf& leaf, std
       byte_rules_(design) {
   if (!prior.tree.by_column) throw InputError("a sum of trees chooses a rule's column first");
   if (prior.trees < 1) throw InputError("trees must be 1 or more");
-  for (const MoveShare& share : this->moves())
-    if (share.move == Move::bandwidth) throw InputError("moves: only soft rules have a bandwidth");
+  for (const ProposalShare& share : this->proposals())
+    if (share.proposal == Proposal::bandwidth) throw InputError("proposals: only soft rules have a bandwidth");
   for (std::uint32_t depth = 0; depth <= most_leaves; ++depth) {
     const double split = prior.tree.alpha * std::pow(1.0 + depth, -prior.tree.beta);
     log_split_.push_back(std::log(split));
@@ -69,6 +72,7 @@ Backfit::Backfit(const Design& design, const Prior& prior, const Leaf& leaf, std
     if (heaviest_[column] > 0) by_heaviest_.push_back(column);
   std::sort(by_heaviest_.begin(), by_heaviest_.end(),
             [&](std::uint32_t a, std::uint32_t b) { return heaviest_[a] < heaviest_[b]; });
+  all_divide_ = !heaviest_.empty() && by_heaviest_.size() == heaviest_.size();
   tried_.resize(design.columns.size());
   block_sums_.resize((rows_ + block_rows - 1) / block_rows);
   const auto& signs = prior.tree.knowledge.monotone;
@@ -152,7 +156,10 @@ void Backfit::hold_all(std::span<float> rows, Team& team) {
 
 void Backfit::sweep(const Target& target, Stream& stream, Team& team) {
   set_precision(target.precision);
-  for (std::size_t t = 0; t < trees_.size(); ++t) visit(t, target, stream, team);
+  for (std::size_t t = 0; t < trees_.size(); ++t) {
+    heed_interruption();
+    visit(t, target, stream, team);
+  }
   settle(target, team);
 }
 
@@ -166,21 +173,21 @@ void Backfit::visit(std::size_t t, const Target& target, Stream& stream, Team& t
     read_sums(tree, !target.weight.empty());
     read = true;
   };
-  for (std::size_t i = 0; i < moves().size(); ++i) {
-    for (int times = moves()[i].times(stream); times > 0; --times) {
+  for (std::size_t i = 0; i < proposals().size(); ++i) {
+    for (int times = proposals()[i].times(stream); times > 0; --times) {
       ++turns[i];
-      Proposal proposal = propose(t, moves()[i].move, stream);
-      if (proposal.kind == Kind::none) continue;
+      Proposed proposed = propose(t, proposals()[i].proposal, stream);
+      if (proposed.kind == Kind::none) continue;
       // One sum over the rows of two leaves will not do.
-      if (proposal.kind == Kind::change && leaf_model_.multiplies()) {
+      if (proposed.kind == Kind::change && leaf_model_.multiplies()) {
         if (!read) read_all();
-        level(t, proposal.leaf, target, team);
+        level(t, proposed.leaf, target, team);
       }
       Pass pass = pass_over(t, target);
-      divide_rows(t, proposal, pass, !read, stream, team);
+      const bool divided = divide_rows(t, proposed, pass, !read, stream, team);
       read = true;
-      if (!decide(t, proposal, stream)) continue;
-      apply(t, proposal, target, team);
+      if (!divided || !decide(t, proposed, stream)) continue;
+      apply(t, proposed, target, team);
       ++accepted[i];
     }
   }
@@ -202,59 +209,68 @@ void Backfit::read_sums(const Tree& tree, bool weighted) {
   }
 }
 
-Backfit::Proposal Backfit::propose(std::size_t t, Move move, Stream& stream) {
+Backfit::Proposed Backfit::propose(std::size_t t, Proposal proposal, Stream& stream) {
   const Nodes& nodes = trees_[t].nodes;
   const Places places = places_of(nodes);
-  Proposal proposal;
+  Proposed proposed;
   std::size_t place = 0;
-  if (move == Move::change) {
-    if (places.twins == 0) return proposal;
-    proposal.kind = Kind::change;
-    place = stream.below(places.twins);
+  if (proposal != Proposal::birth_death) {
+    if (places.nogs == 0) return proposed;
+    proposed.kind = Kind::change;
+    place = stream.below(places.nogs);
   } else {
-    if (places.twins == 0 && places.splittable == 0) return proposal;
-    const bool birth = places.twins == 0 || (places.splittable > 0 && stream.bernoulli(0.5));
-    proposal.kind = birth ? Kind::birth : Kind::death;
-    place = stream.below(birth ? places.splittable : places.twins);
+    if (places.nogs == 0 && places.splittable == 0) return proposed;
+    const bool birth = places.nogs == 0 || (places.splittable > 0 && stream.bernoulli(0.5));
+    proposed.kind = birth ? Kind::birth : Kind::death;
+    place = stream.below(birth ? places.splittable : places.nogs);
   }
   for (const Node& node : nodes) {
-    const bool suits = proposal.kind == Kind::birth ? node.is_leaf() && node.splittable : is_twin(node);
+    const bool suits = proposed.kind == Kind::birth ? node.is_leaf() && node.splittable : is_nog(node);
     if (suits && place-- == 0) break;
-    proposal.leaf = static_cast<std::uint8_t>(proposal.leaf + node.is_leaf());
-    ++proposal.node;
+    proposed.leaf = static_cast<std::uint8_t>(proposed.leaf + node.is_leaf());
+    ++proposed.node;
   }
-  if (proposal.kind != Kind::death) proposal.rule = draw_rule(t, proposal, stream);
-  return proposal;
+  if (proposal == Proposal::perturb) {
+    proposed.near = true;
+    const std::optional<Rule> rule = draw_near_rule(nodes, proposed.node, stream);
+    if (!rule) return {};
+    proposed.rule = *rule;
+  } else if (proposed.kind != Kind::death) {
+    proposed.rule = draw_rule(t, proposed, stream);
+  }
+  return proposed;
 }
 
 /// One pass, that also sums the rows of the parts. A rule that leaves too few rows on a side is drawn again among those
-/// that do not, so that it is one of these whose probabilities are equal.
-void Backfit::divide_rows(std::size_t t, Proposal& proposal, Pass& pass, bool read, Stream& stream, Team& team) {
+/// that do not, so that it is one of these whose probabilities are equal. False where it is a step from the old one,
+/// which is not made then.
+bool Backfit::divide_rows(std::size_t t, Proposed& proposed, Pass& pass, bool read, Stream& stream, Team& team) {
   const Tree& tree = trees_[t];
-  const std::size_t first = proposal.leaf, second = first + (proposal.kind != Kind::birth);
-  if (proposal.kind != Kind::death) {
-    byte_rule_ = byte_rules_(proposal.rule);
+  const std::size_t first = proposed.leaf, second = first + (proposed.kind != Kind::birth);
+  if (proposed.kind != Kind::death) {
+    byte_rule_ = byte_rules_(proposed.rule);
     pass.rule = byte_rule_;
     pass.first = static_cast<std::uint8_t>(first);
     pass.second = static_cast<std::uint8_t>(second);
   }
-  const bool needs_pass = read || proposal.kind != Kind::death;
+  const bool needs_pass = read || proposed.kind != Kind::death;
   if (needs_pass) run(pass, team);
   if (read) read_sums(tree, pass.weight != nullptr);
   const LeafSums all{leaf_[first].sum + (second > first ? leaf_[second].sum : 0.0),
                      leaf_[first].weight + (second > first ? leaf_[second].weight : 0.0)};
-  if (proposal.kind == Kind::death) {
+  if (proposed.kind == Kind::death) {
     part_[0] = all;
-    return;
+    return true;
   }
-  const Row rows = tree.nodes[proposal.node].rows();
+  const Row rows = tree.nodes[proposed.node].rows();
   const auto too_few = [&] {
     const std::uint64_t right = sums_.right_rows[0] + sums_.right_rows[1];
     return right < rules_.min_leaf() || rows - right < rules_.min_leaf();
   };
   if (too_few()) {
-    proposal.rule = draw_admissible_rule(t, proposal, proposal.rule.feature, stream);
-    byte_rule_ = byte_rules_(proposal.rule);
+    if (proposed.near) return false;
+    proposed.rule = draw_admissible_rule(t, proposed, proposed.rule.feature, stream);
+    byte_rule_ = byte_rules_(proposed.rule);
     pass.rule = byte_rule_;
     pass.changed = nullptr;
     run(pass, team);
@@ -268,11 +284,12 @@ void Backfit::divide_rows(std::size_t t, Proposal& proposal, Pass& pass, bool re
   part_rows_[0] = rows - part_rows_[1];
   // What one side lacks the other one has, so that rounding moves rows, but takes none. A left side that hardly counts
   // is the one to be summed, not the rest.
-  const bool light =
-      leaf_model_.multiplies() ? part_[0].sum < light_share * all.sum : part_[0].weight < light_share * all.weight;
-  if (!light || !(pass.weight || pass.multiplies)) return;
+  const bool low = leaf_model_.multiplies() ? part_[0].sum < low_weight_share * all.sum
+                                            : part_[0].weight < low_weight_share * all.weight;
+  if (!low || !(pass.weight || pass.multiplies)) return true;
   part_[0] = sum_left(pass, first, second);
   part_[1] = {leaf_model_.rest(all.sum, part_[0].sum), all.weight - part_[0].weight};
+  return true;
 }
 
 /// The left side of a rule, row by row.
@@ -307,24 +324,24 @@ void Backfit::level(std::size_t t, std::size_t first, const Target& target, Team
   held_[first] = held_[first + 1] = nothing;
 }
 
-bool Backfit::decide(std::size_t t, const Proposal& proposal, Stream& stream) {
+bool Backfit::decide(std::size_t t, const Proposed& proposed, Stream& stream) {
   const Tree& tree = trees_[t];
-  if (proposal.kind == Kind::birth && tree.values.size() >= most_leaves_) return false;
+  if (proposed.kind == Kind::birth && tree.values.size() >= most_leaves_) return false;
   const double log_uniform = std::log(1.0 - stream.uniform());
-  const double log_likelihood_ratio = log_likelihood_of(proposal);
+  const double log_likelihood_ratio = log_likelihood_of(proposed);
   // Children that can be split only lower the ratio. Whether they can takes time to find out, which mostly is not
   // needed.
-  const std::uint32_t depth = tree.nodes[proposal.node].depth;
+  const std::uint32_t depth = tree.nodes[proposed.node].depth;
   const double log_birth =
-      proposal.kind == Kind::birth ? log_odds(depth) - log_birth_place(places_of(tree.nodes)) : infinity;
+      proposed.kind == Kind::birth ? log_odds(depth) - log_birth_place(places_of(tree.nodes)) : infinity;
   if (!testing::is_injected(Fault::sum_birth_death) && !(log_uniform < log_likelihood_ratio + log_birth)) return false;
-  make_candidate(t, proposal);
-  if (!(log_uniform < log_likelihood_ratio + log_prior_ratio(tree.nodes, proposal))) return false;
-  return !cone_ || draw_parts(tree, proposal, stream);
+  make_candidate(t, proposed);
+  if (!(log_uniform < log_likelihood_ratio + log_prior_ratio(tree.nodes, proposed))) return false;
+  return !cone_ || draw_parts(tree, proposed, stream);
 }
 
 /// Of the leaves that are replaced, new against old.
-double Backfit::log_likelihood_of(const Proposal& proposal) const {
+double Backfit::log_likelihood_of(const Proposed& proposed) const {
   double fit = 0.0, gains = 1.0;
   const auto add = [&](const LeafSums& leaf) {
     const Leaf::Marginal marginal = leaf_model_.marginal(leaf, precision_);
@@ -337,53 +354,53 @@ double Backfit::log_likelihood_of(const Proposal& proposal) const {
     gains /= marginal.gain;
   };
   add(part_[0]);
-  if (proposal.kind != Kind::death) add(part_[1]);
-  remove(leaf_[proposal.leaf]);
-  if (proposal.kind != Kind::birth) remove(leaf_[proposal.leaf + std::size_t{1}]);
+  if (proposed.kind != Kind::death) add(part_[1]);
+  remove(leaf_[proposed.leaf]);
+  if (proposed.kind != Kind::birth) remove(leaf_[proposed.leaf + std::size_t{1}]);
   return 0.5 * (fit - std::log(gains));
 }
 
 /// The nodes as they would be.
-void Backfit::make_candidate(std::size_t t, const Proposal& proposal) {
+void Backfit::make_candidate(std::size_t t, const Proposed& proposed) {
   const Nodes& nodes = trees_[t].nodes;
   candidate_ = nodes;
-  Node& changed = candidate_[proposal.node];
-  const auto children = candidate_.begin() + static_cast<std::ptrdiff_t>(proposal.node) + 1;
-  if (proposal.kind == Kind::death) {
+  Node& changed = candidate_[proposed.node];
+  const auto children = candidate_.begin() + static_cast<std::ptrdiff_t>(proposed.node) + 1;
+  if (proposed.kind == Kind::death) {
     changed.size = 1;
     changed.splittable = true;
     candidate_.erase(children, children + 2);
-    resize_above(candidate_, proposal.node, -2);
+    resize_above(candidate_, proposed.node, -2);
     return;
   }
-  changed.rule = proposal.rule;
+  changed.rule = proposed.rule;
   std::array<Node, 2> parts;
-  path_.split(situation_of(nodes, proposal.node), proposal.rule, rules_.restrictions());
+  path_.split(situation_of(nodes, proposed.node), proposed.rule, rules_.restrictions());
   for (std::size_t side = 0; side < 2; ++side) {
     parts[side] = {.end = part_rows_[side], .depth = changed.depth + 1};
     parts[side].splittable =
-        is_splittable(t, proposal, side == 1, part_rows_[side], path_.enter(changed.depth + 1, rules_.restrictions()));
+        is_splittable(t, proposed, side == 1, part_rows_[side], path_.enter(changed.depth + 1, rules_.restrictions()));
   }
-  if (proposal.kind == Kind::change) {
+  if (proposed.kind == Kind::change) {
     std::copy(parts.begin(), parts.end(), children);
     return;
   }
   changed.size = 3;
   candidate_.insert(children, parts.begin(), parts.end());
-  resize_above(candidate_, proposal.node, 2);
+  resize_above(candidate_, proposed.node, 2);
 }
 
 /// π(T')q(T'→T) / π(T)q(T→T') without the rules, which are drawn from the prior. Either tree's part is asked of that
 /// tree itself.
-double Backfit::log_prior_ratio(const Nodes& nodes, const Proposal& proposal) const {
-  const std::uint32_t depth = nodes[proposal.node].depth;
+double Backfit::log_prior_ratio(const Nodes& nodes, const Proposed& proposed) const {
+  const std::uint32_t depth = nodes[proposed.node].depth;
   const auto log_children = [&](const Nodes& of) {
-    return log_stay(depth + 1, of[proposal.node + 1].splittable) +
-           log_stay(depth + 1, of[proposal.node + 2].splittable);
+    return log_stay(depth + 1, of[proposed.node + 1].splittable) +
+           log_stay(depth + 1, of[proposed.node + 2].splittable);
   };
-  if (proposal.kind == Kind::change)
+  if (proposed.kind == Kind::change)
     return testing::is_injected(Fault::sum_change) ? 0.0 : log_children(candidate_) - log_children(nodes);
-  const bool birth = proposal.kind == Kind::birth;
+  const bool birth = proposed.kind == Kind::birth;
   const Nodes &smaller = birth ? nodes : candidate_, &larger = birth ? candidate_ : nodes;
   double log_ratio = log_odds(depth) + log_children(larger);
   if (!testing::is_injected(Fault::sum_birth_death))
@@ -392,26 +409,26 @@ double Backfit::log_prior_ratio(const Nodes& nodes, const Proposal& proposal) co
 }
 
 /// Draws values for the leaves of the candidate that are new; whether it is monotone with them.
-bool Backfit::draw_parts(const Tree& tree, const Proposal& proposal, Stream& stream) {
-  const auto first = static_cast<std::ptrdiff_t>(proposal.leaf);
-  const std::size_t parts = proposal.kind == Kind::death ? 1 : 2;
+bool Backfit::draw_parts(const Tree& tree, const Proposed& proposed, Stream& stream) {
+  const auto first = static_cast<std::ptrdiff_t>(proposed.leaf);
+  const std::size_t parts = proposed.kind == Kind::death ? 1 : 2;
   cone_values_.assign(tree.values.begin(), tree.values.begin() + first);
   for (std::size_t i = 0; i < parts; ++i) cone_values_.push_back(part_value_[i] = draw_value(part_[i], stream));
-  cone_values_.insert(cone_values_.end(), tree.values.begin() + first + (proposal.kind == Kind::birth ? 1 : 2),
+  cone_values_.insert(cone_values_.end(), tree.values.begin() + first + (proposed.kind == Kind::birth ? 1 : 2),
                       tree.values.end());
   cone_->read(candidate_);
-  return cone_->contains(cone_values_, proposal.leaf, proposal.leaf + parts);
+  return cone_->contains(cone_values_, proposed.leaf, proposed.leaf + parts);
 }
 
-void Backfit::apply(std::size_t t, const Proposal& proposal, const Target& target, Team& team) {
+void Backfit::apply(std::size_t t, const Proposed& proposed, const Target& target, Team& team) {
   Tree& tree = trees_[t];
-  const std::size_t first = proposal.leaf, leaves = tree.values.size();
+  const std::size_t first = proposed.leaf, leaves = tree.values.size();
   const LeafNumbers of_rows = numbers(t);
-  if (proposal.kind != Kind::birth) level(t, first, target, team);
+  if (proposed.kind != Kind::birth) level(t, first, target, team);
   const auto place = static_cast<std::ptrdiff_t>(first) + 1;
-  switch (proposal.kind) {
+  switch (proposed.kind) {
     case Kind::birth:
-      divide_leaf(of_rows, proposal.leaf, byte_rule_);
+      divide_leaf(of_rows, proposed.leaf, byte_rule_);
       tree.values.insert(tree.values.begin() + place, tree.values[first]);
       std::copy_backward(leaf_.begin() + place, leaf_.begin() + static_cast<std::ptrdiff_t>(leaves),
                          leaf_.begin() + static_cast<std::ptrdiff_t>(leaves) + 1);
@@ -420,15 +437,15 @@ void Backfit::apply(std::size_t t, const Proposal& proposal, const Target& targe
       held_[first + 1] = held_[first];
       break;
     case Kind::death:
-      merge_leaves(of_rows, proposal.leaf);
+      merge_leaves(of_rows, proposed.leaf);
       tree.values.erase(tree.values.begin() + place);
       std::copy(leaf_.begin() + place + 1, leaf_.begin() + static_cast<std::ptrdiff_t>(leaves), leaf_.begin() + place);
       std::copy(held_.begin() + place + 1, held_.begin() + static_cast<std::ptrdiff_t>(leaves), held_.begin() + place);
       break;
     default:
-      divide_again(of_rows, proposal.leaf, byte_rule_);
+      divide_again(of_rows, proposed.leaf, byte_rule_);
   }
-  const std::size_t parts = proposal.kind == Kind::death ? 1 : 2;
+  const std::size_t parts = proposed.kind == Kind::death ? 1 : 2;
   for (std::size_t i = 0; i < parts; ++i) {
     leaf_[first + i] = part_[i];
     if (cone_) tree.values[first + i] = static_cast<float>(part_value_[i]);
@@ -466,7 +483,7 @@ Backfit::Places Backfit::places_of(const Nodes& nodes) {
   Places places;
   for (const Node& node : nodes) {
     places.splittable += node.is_leaf() && node.splittable;
-    places.twins += is_twin(node);
+    places.nogs += is_nog(node);
   }
   return places;
 }
@@ -474,12 +491,12 @@ Backfit::Places Backfit::places_of(const Nodes& nodes) {
 /// A birth or a death with equal probability where both are possible; then one of the places uniformly.
 double Backfit::log_birth_place(const Places& places) {
   if (places.splittable == 0) return -infinity;
-  return (places.twins == 0 ? 0.0 : std::log(0.5)) - std::log(static_cast<double>(places.splittable));
+  return (places.nogs == 0 ? 0.0 : std::log(0.5)) - std::log(static_cast<double>(places.splittable));
 }
 
 double Backfit::log_death_place(const Places& places) {
-  if (places.twins == 0) return -infinity;
-  return (places.splittable == 0 ? 0.0 : std::log(0.5)) - std::log(static_cast<double>(places.twins));
+  if (places.nogs == 0) return -infinity;
+  return (places.splittable == 0 ? 0.0 : std::log(0.5)) - std::log(static_cast<double>(places.nogs));
 }
 
 Situation Backfit::situation_of(const Nodes& nodes, std::size_t at) {
@@ -489,15 +506,15 @@ Situation Backfit::situation_of(const Nodes& nodes, std::size_t at) {
 
 /// A rule for the rows of a proposal's leaves. Mostly the first rule drawn among all of a column, whatever the rows, is
 /// admissible; whether it is, shows when the rows are divided.
-Rule Backfit::draw_rule(std::size_t t, const Proposal& proposal, Stream& stream) {
+Rule Backfit::draw_rule(std::size_t t, const Proposed& proposed, Stream& stream) {
   const Nodes& nodes = trees_[t].nodes;
-  const Situation here = situation_of(nodes, proposal.node);
+  const Situation here = situation_of(nodes, proposed.node);
   const std::uint32_t feature = columns_.draw(stream);
   if (design_.columns[feature].n_codes() > 1) {
-    const Rule rule = draw_any_rule(nodes, proposal.node, feature, stream);
+    const Rule rule = draw_any_rule(nodes, proposed.node, feature, stream);
     if (rules_.restrictions().allows(here, rule)) return rule;
   }
-  return draw_admissible_rule(t, proposal, feature, stream);
+  return draw_admissible_rule(t, proposed, feature, stream);
 }
 
 /// Uniformly from rules of the column that include all that are admissible at the node.
@@ -508,27 +525,56 @@ Rule Backfit::draw_any_rule(const Nodes& nodes, std::size_t at, std::uint32_t fe
     rule.subset = 1 | stream.below((std::uint64_t{1} << (column.n_codes() - 1)) - 1) << 1;
     return rule;
   }
-  std::uint32_t begin = 0, end = column.observed - 1;  // of the cuts
   if (column.has_missing) {
-    const std::uint64_t n = stream.below(2 * std::uint64_t{end} + 1);
-    rule.missing_left = n > end;
-    rule.cut = static_cast<std::uint32_t>(n > end ? n - end - 1 : n);
+    const std::uint32_t last = column.observed - 1;
+    const std::uint64_t n = stream.below(2 * std::uint64_t{last} + 1);
+    rule.missing_left = n > last;
+    rule.cut = static_cast<std::uint32_t>(n > last ? n - last - 1 : n);
     return rule;
   }
-  for (std::size_t i = 0; i != at;) {  // the rows of the node lie between the cuts above it
+  const auto [begin, end] = cuts_within(nodes, at, feature);
+  rule.cut = begin < end ? begin + static_cast<std::uint32_t>(stream.below(end - begin)) : begin;
+  return rule;
+}
+
+/// The cuts of a column without missing values, from the first to before the last, that the cuts above a node leave.
+std::pair<std::uint32_t, std::uint32_t> Backfit::cuts_within(const Nodes& nodes, std::size_t at,
+                                                             std::uint32_t feature) const {
+  std::uint32_t begin = 0, end = design_.columns[feature].observed - 1;
+  for (std::size_t i = 0; i != at;) {
     const std::size_t right = right_child(nodes, i);
     if (nodes[i].rule.feature == feature)
       (at >= right ? begin : end) = at >= right ? nodes[i].rule.cut + 1 : nodes[i].rule.cut;
     i = at >= right ? right : left_child(i);
   }
-  rule.cut = begin < end ? begin + static_cast<std::uint32_t>(stream.below(end - begin)) : begin;
+  return {begin, end};
+}
+
+/// The rule of a split, but for a step of its cut; none where that leads out of the cuts there are. How far steps go
+/// depends on these alone, and they go either way alike. So the reverse one has the same probability, and an admissible
+/// rule of the same column the same prior.
+std::optional<Rule> Backfit::draw_near_rule(const Nodes& nodes, std::size_t at, Stream& stream) {
+  Rule rule = nodes[at].rule;
+  const Column& column = design_.columns[rule.feature];
+  if (column.categorical) return std::nullopt;
+  auto [begin, end] = column.has_missing ? std::pair{0u, column.observed - (rule.missing_left ? 1 : 0)}
+                                         : cuts_within(nodes, at, rule.feature);
+  if (end - begin < 2) return std::nullopt;
+  // On any scale, as nobody knows which one suits.
+  const auto scales = static_cast<std::uint64_t>(std::bit_width(end - begin - 1));
+  const auto step = 1 + static_cast<std::int64_t>(stream.below(std::uint64_t{1} << stream.below(scales)));
+  std::int64_t cut = std::int64_t{rule.cut} + (stream.bernoulli(0.5) ? step : -step);
+  if (testing::is_injected(Fault::sum_perturb)) cut = std::clamp<std::int64_t>(cut, begin, end - 1);
+  if (cut < begin || cut >= end || cut == rule.cut) return std::nullopt;
+  rule.cut = static_cast<std::uint32_t>(cut);
+  if (!rules_.restrictions().allows(situation_of(nodes, at), rule)) return std::nullopt;
   return rule;
 }
 
 /// From the admissible rules of a column or, where it has none, of another one drawn among those not yet tried.
-Rule Backfit::draw_admissible_rule(std::size_t t, const Proposal& proposal, std::uint32_t feature, Stream& stream) {
-  const Situation here = situation_of(trees_[t].nodes, proposal.node);
-  rows_of_leaves(numbers(t), proposal.leaf, static_cast<std::uint8_t>(proposal.leaf + (proposal.kind == Kind::change)),
+Rule Backfit::draw_admissible_rule(std::size_t t, const Proposed& proposed, std::uint32_t feature, Stream& stream) {
+  const Situation here = situation_of(trees_[t].nodes, proposed.node);
+  rows_of_leaves(numbers(t), proposed.leaf, static_cast<std::uint8_t>(proposed.leaf + (proposed.kind == Kind::change)),
                  gathered_);
   tried_.assign(tried_.size(), false);
   for (;;) {
@@ -549,14 +595,20 @@ bool Backfit::surely_splittable(Row rows, const Situation& situation) const {
   return false;
 }
 
-bool Backfit::is_splittable(std::size_t t, const Proposal& proposal, bool right, Row rows, const Situation& child) {
+bool Backfit::all_free(const Situation& situation) const {
+  for (std::uint32_t column = 0; column < heaviest_.size(); ++column)
+    if (rules_.restrictions().freedom(situation, column) != Freedom::all) return false;
+  return true;
+}
+
+bool Backfit::is_splittable(std::size_t t, const Proposed& proposed, bool right, Row rows, const Situation& child) {
   if (rows / 2 < rules_.min_leaf()) return false;
   if (surely_splittable(rows, child)) return true;
-  const auto second = static_cast<std::uint8_t>(proposal.leaf + (proposal.kind == Kind::change));
+  const auto second = static_cast<std::uint8_t>(proposed.leaf + (proposed.kind == Kind::change));
   // What divides some of the rows divides all of them, and a few mostly tell.
   const std::size_t few = 8 * std::size_t{rules_.min_leaf()};
   for (const std::size_t most : {few, rows_}) {
-    rows_of_side(numbers(t), proposal.leaf, second, byte_rule_, right, most, gathered_);
+    rows_of_side(numbers(t), proposed.leaf, second, byte_rule_, right, most, gathered_);
     if (rules_.any_rule(gathered_, child)) return true;
     if (gathered_.size() == rows) break;
   }
@@ -621,6 +673,7 @@ void Backfit::restore(std::size_t t, const Nodes& pattern, std::vector<float> va
 
 void Backfit::for_each_split(std::size_t t, const std::function<void(const Node&, const std::vector<bool>&)>& visit) {
   const Nodes& nodes = trees_[t].nodes;
+  const std::vector<bool> none;
   std::vector<bool> blocked(design_.columns.size());
   std::uint8_t leaf = 0;
   for (std::size_t i = 0; i < nodes.size(); ++i) {
@@ -630,6 +683,10 @@ void Backfit::for_each_split(std::size_t t, const std::function<void(const Node&
     }
     const Situation here = situation_of(nodes, i);
     const Row spare = 2 * (rules_.min_leaf() - 1);
+    if (all_divide_ && nodes[i].rows() > heaviest_[by_heaviest_.back()] + spare && all_free(here)) {
+      visit(nodes[i], none);
+      continue;
+    }
     bool gathered = false;
     for (std::uint32_t column = 0; column < blocked.size(); ++column) {
       const Freedom freedom = rules_.restrictions().freedom(here, column);

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "baytree/base/interruption.hpp"
 #include "baytree/trees/partition.hpp"
 
 namespace baytree::bart {
@@ -12,6 +13,7 @@ namespace baytree::bart {
 void GrowStart::sweep(Backfit& sum, const Target& target, Stream& stream) {
   sum.set_precision(target.precision);
   for (std::size_t t = 0; t < sum.size(); ++t) {
+    heed_interruption();
     partial_.assign(target.residual.begin(), target.residual.end());
     std::array<float, 256> values{};
     std::copy(sum.values(t).begin(), sum.values(t).end(), values.begin());

@@ -6,6 +6,7 @@
 #include <numbers>
 #include <vector>
 
+#include "baytree/base/interruption.hpp"
 #include "baytree/base/simd.hpp"
 
 namespace baytree::bart {
@@ -58,6 +59,7 @@ void class_probabilities(std::span<const double> means, std::size_t classes, std
   static const NormalTable table;
   std::vector<Points> cumulative(classes), density(classes);
   for (std::size_t row = 0; row + classes <= means.size(); row += classes) {
+    heed_interruption();
     const double* mean = &means[row];
     const double largest = *std::max_element(mean, mean + classes);
     Points product;

@@ -4,6 +4,7 @@
 
 #include "baytree/bart/hard/pass.hpp"
 #include "baytree/base/error.hpp"
+#include "baytree/base/interruption.hpp"
 
 namespace baytree::bart {
 namespace {
@@ -27,11 +28,11 @@ void change_rows(const Derivation<TargetLeaf>& derivation, std::span<const float
 }  // namespace
 
 ProgramSum::ProgramSum(const Design& design, const TreeProgram& program, std::size_t trees, const Leaf& leaf,
-                       std::vector<MoveShare> moves, Stream& stream)
-    : TreeSum(std::move(moves)), leaf_(design.rows, leaf), trees_(trees) {
+                       std::vector<ProposalShare> proposals, Stream& stream)
+    : TreeSum(std::move(proposals)), leaf_(design.rows, leaf), trees_(trees) {
   if (trees < 1) throw InputError("trees must be 1 or more");
-  if (this->moves().size() != 1 || this->moves()[0].move != Move::subtree)
-    throw InputError("moves: the trees of a program are redrawn by subtree alone");
+  if (this->proposals().size() != 1 || this->proposals()[0].proposal != Proposal::subtree)
+    throw InputError("proposals: the trees of a program are redrawn by subtree alone");
   for (Tree& tree : trees_) {
     tree.derivation = std::make_unique<Derived>(design, program, leaf_, 1.0, most_leaves);
     tree.derivation->stream = &stream;
@@ -53,7 +54,10 @@ void ProgramSum::read(Tree& tree) {
 
 void ProgramSum::sweep(const Target& target, Stream& stream, Team&) {
   leaf_.aim_at(target);
-  for (Tree& tree : trees_) visit(tree, target.residual, stream);
+  for (Tree& tree : trees_) {
+    heed_interruption();
+    visit(tree, target.residual, stream);
+  }
 }
 
 void ProgramSum::visit(Tree& tree, std::span<float> residual, Stream& stream) {
@@ -62,7 +66,7 @@ void ProgramSum::visit(Tree& tree, std::span<float> residual, Stream& stream) {
   derivation.tree.read();
   change_rows(derivation, tree.values, residual, std::plus<>());
   derivation.renew();
-  for (int times = moves()[0].times(stream); times > 0; --times) {
+  for (int times = proposals()[0].times(stream); times > 0; --times) {
     ++turns[0];
     accepted[0] += derivation.move();
   }

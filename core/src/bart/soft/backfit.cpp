@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numeric>
 #include <utility>
 
 #include "baytree/bart/hard/pass.hpp"
 #include "baytree/base/error.hpp"
+#include "baytree/base/interruption.hpp"
 #include "baytree/mcmc/proposals/birth_death.hpp"
 #include "baytree/mcmc/proposals/change.hpp"
 #include "baytree/testing/fault.hpp"
@@ -27,9 +27,9 @@ GrowTree bounded(GrowTree prior) {
 
 }  // namespace
 
-SoftBackfit::SoftBackfit(const Design& design, const Prior& prior, double leaf_sd, std::vector<MoveShare> moves,
+SoftBackfit::SoftBackfit(const Design& design, const Prior& prior, double leaf_sd, std::vector<ProposalShare> proposals,
                          double grid)
-    : TreeSum(std::move(moves)),
+    : TreeSum(std::move(proposals)),
       grower_(design, bounded(prior.tree)),
       leaf_sd_(leaf_sd),
       bandwidth_(prior.bandwidth),
@@ -42,20 +42,20 @@ SoftBackfit::SoftBackfit(const Design& design, const Prior& prior, double leaf_s
   if (prior.trees < 1) throw InputError("trees must be 1 or more");
   if (!(bandwidth_ > 0.0 && bandwidth_ < infinity))
     throw InputError("the mean bandwidth of soft rules must be positive and finite");
+  for (const ProposalShare& share : this->proposals())
+    if (share.proposal == Proposal::perturb) throw InputError("proposals: only the cuts of hard rules are perturbed");
   const auto& signs = prior.tree.knowledge.monotone;
   if (std::any_of(signs.begin(), signs.end(), [](int sign) { return sign != 0; }))
     throw InputError("monotone: trees with soft rules cannot be held to a sign");
   clear(trees_[0]);
   std::fill(trees_.begin() + 1, trees_.end(), trees_[0]);
-  candidate_.rows.resize(design.rows);
+  candidate_.rows = TreeRows(design);
 }
 
 /// A single leaf of value 0.
 void SoftBackfit::clear(SoftTree& tree) {
-  const Row rows = grower_.design().rows;
-  tree.rows.resize(rows);
-  std::iota(tree.rows.begin(), tree.rows.end(), Row{0});
-  tree.nodes.assign(1, Node{.end = rows});
+  tree.rows = TreeRows(grower_.design());
+  tree.nodes.assign(1, tree.rows.root());
   grower_.assess(tree, 0);
   tree.values.assign(1, 0.0f);
   tree.changed = true;
@@ -71,7 +71,10 @@ void SoftBackfit::pad(std::span<const float> residual, std::span<const float> we
 void SoftBackfit::sweep(const Target& target, Stream& stream, Team&) {
   pad(target.residual, target.weight);
   precision_ = target.precision;
-  for (SoftTree& tree : trees_) visit(tree, stream);
+  for (SoftTree& tree : trees_) {
+    heed_interruption();
+    visit(tree, stream);
+  }
   if (stream.below(1 + trees_.size() / trees_a_draw) == 0) draw_all_values(stream);
   std::copy_n(residual_.begin(), target.residual.size(), target.residual.begin());
 }
@@ -80,11 +83,11 @@ void SoftBackfit::visit(SoftTree& tree, Stream& stream) {
   basis_.build(tree.nodes);
   basis_.add(tree.values, 1.0f, rounder_, rows_.residual);
   log_marginal_ = leaves_.fit(basis_.sum_up(rows_), precision_, leaf_sd_);
-  for (std::size_t i = 0; i < moves().size(); ++i) {
-    for (int times = moves()[i].times(stream); times > 0; --times) {
-      if (moves()[i].move != Move::bandwidth) {
+  for (std::size_t i = 0; i < proposals().size(); ++i) {
+    for (int times = proposals()[i].times(stream); times > 0; --times) {
+      if (proposals()[i].proposal != Proposal::bandwidth) {
         ++turns[i];
-        accepted[i] += propose_tree(tree, moves()[i].move, stream);
+        accepted[i] += propose_tree(tree, proposals()[i].proposal, stream);
         continue;
       }
       for (std::size_t at = 0; at < tree.nodes.size(); ++at) {
@@ -99,11 +102,11 @@ void SoftBackfit::visit(SoftTree& tree, Stream& stream) {
   basis_.add(tree.values, -1.0f, rounder_, rows_.residual);
 }
 
-bool SoftBackfit::propose_tree(SoftTree& tree, Move move, Stream& stream) {
-  MoveContext context{tree, grower_, stream, candidate_};
-  LogRatio log_ratio = move == Move::change ? change_rule(context) : birth_or_death(context);
+bool SoftBackfit::propose_tree(SoftTree& tree, Proposal proposal, Stream& stream) {
+  ProposalContext context{tree, grower_, stream, candidate_};
+  LogRatio log_ratio = proposal == Proposal::change ? change_rule(context) : birth_or_death(context);
   if (!log_ratio) return false;
-  if (testing::is_injected(move == Move::change ? Fault::sum_change : Fault::sum_birth_death)) log_ratio = 0.0;
+  if (testing::is_injected(proposal == Proposal::change ? Fault::sum_change : Fault::sum_birth_death)) log_ratio = 0.0;
   // Rules that were drawn anew come with a bandwidth from its prior, which cancels from the ratio; those that stay have
   // theirs.
   for (Node& node : candidate_.nodes)

@@ -6,11 +6,11 @@
 namespace baytree {
 namespace {
 
-LogRatio make(Proposal proposal, MoveContext& move) {
+LogRatio make(Proposal proposal, ProposalContext& context) {
   switch (proposal) {
 #define BAYTREE_CASE(name, propose) \
   case Proposal::name:              \
-    return propose(move);
+    return propose(context);
     BAYTREE_EVERY_PROPOSAL(BAYTREE_CASE)
 #undef BAYTREE_CASE
   }
@@ -45,14 +45,14 @@ std::size_t Mixture::choose(Stream& stream) const {
   return i;
 }
 
-LogRatio Mixture::propose(std::size_t i, MoveContext& move) {
+LogRatio Mixture::propose(std::size_t i, ProposalContext& context) {
   const Component& component = components[i];
   const std::uint64_t turn = turns[i]++;
-  move.point = turn % (component.last + 1);
-  const LogRatio ratio = make(component.proposal, move);
+  context.point = turn % (component.last + 1);
+  const LogRatio ratio = make(component.proposal, context);
   if (ratio && testing::is_injected(fault_of(component.proposal))) {
     const bool should_be_one = component.proposal == Proposal::q0 || component.proposal == Proposal::cycle;
-    return should_be_one ? log_points_ratio(move, count_points(move.tree.nodes)) : 0.0;
+    return should_be_one ? log_points_ratio(context, count_points(context.tree.nodes)) : 0.0;
   }
   return ratio;
 }

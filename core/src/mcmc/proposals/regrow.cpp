@@ -6,9 +6,9 @@ namespace baytree {
 namespace {
 
 /// Prune-and-regrow at choice point k.
-LogRatio regrow_at(MoveContext& move, std::size_t k) {
-  for (std::size_t at = 0; at < move.tree.nodes.size(); ++at) {
-    const Node& node = move.tree.nodes[at];
+LogRatio regrow_at(ProposalContext& context, std::size_t k) {
+  for (std::size_t at = 0; at < context.tree.nodes.size(); ++at) {
+    const Node& node = context.tree.nodes[at];
     const std::size_t here = count_points(node);
     if (k >= here) {
       k -= here;
@@ -17,7 +17,7 @@ LogRatio regrow_at(MoveContext& move, std::size_t k) {
     unsigned points = node.points;
     for (; k > 0; --k) points &= points - 1;  // drop the points before the k-th
     const auto from = static_cast<ChoicePoint>(points & -points);
-    move.grower.regrow(move.tree, at, from, move.stream, move.replacement);
+    context.grower.regrow(context.tree, at, from, context.stream, context.replacement);
     return 0.0;
   }
   return std::nullopt;
@@ -25,21 +25,21 @@ LogRatio regrow_at(MoveContext& move, std::size_t k) {
 
 }  // namespace
 
-LogRatio regrow_root(MoveContext& move) { return regrow_at(move, 0); }
+LogRatio regrow_root(ProposalContext& context) { return regrow_at(context, 0); }
 
-LogRatio regrow_in_turn(MoveContext& move) { return regrow_at(move, move.point); }
+LogRatio regrow_in_turn(ProposalContext& context) { return regrow_at(context, context.point); }
 
-double log_points_ratio(MoveContext& move, std::size_t points) {
+double log_points_ratio(ProposalContext& context, std::size_t points) {
   const std::size_t proposed =
-      points - count_points(subtree(move.tree, move.replacement.at)) + count_points(move.replacement.nodes);
+      points - count_points(subtree(context.tree, context.replacement.at)) + count_points(context.replacement.nodes);
   return std::log(static_cast<double>(points) / static_cast<double>(proposed));
 }
 
-LogRatio regrow_anywhere(MoveContext& move) {
-  const std::size_t points = count_points(move.tree.nodes);
+LogRatio regrow_anywhere(ProposalContext& context) {
+  const std::size_t points = count_points(context.tree.nodes);
   if (points == 0) return std::nullopt;
-  regrow_at(move, move.stream.below(points));
-  return log_points_ratio(move, points);
+  regrow_at(context, context.stream.below(points));
+  return log_points_ratio(context, points);
 }
 
 }  // namespace baytree

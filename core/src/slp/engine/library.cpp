@@ -9,8 +9,7 @@
 
 namespace baytree::slp {
 
-Context::Context(Store& store_, Data* data, std::string& output_, std::size_t memory)
-    : store(store_), output(output_), data_(data), memory_(memory) {
+Context::Context(Store& store_, Data* data, std::string& output_) : store(store_), output(output_), data_(data) {
   or_missing_ = store.functors.intern({store.symbols.intern("or_missing"), 1});
   observed_ = Cell::atom(store.symbols.intern("observed"));
   if (!data) return;
@@ -51,9 +50,7 @@ NodeId Context::node_of(Cell term) const {
 std::pair<NodeId, NodeId> Context::split(NodeId node, std::uint32_t feature, const Question& question) {
   store.spend(table().node_size(node) / 64);
   const auto children = table().split(node, feature, question);
-  if (table().memory() > memory_)
-    throw Trouble{"the nodes of the table need more than the " + std::to_string(memory_ >> 20) +
-                  " MiB of memory they may use"};
+  if (store.budget.left() == 0) throw Trouble{"the nodes of the table need more memory than the program may use"};
   return children;
 }
 
@@ -83,7 +80,7 @@ std::optional<Question> Context::question_of(std::uint32_t feature, Cell term) {
   if (term == observed_) return Question{.kind = Question::Kind::observed};
   if (store.is_structure(term, or_missing_) && store.argument(term, 0).is_number())
     return Question{.kind = Question::Kind::cut_or_gone, .cut = store.number_of(store.argument(term, 0)).value()};
-  std::vector<Cell> items;
+  Held<Cell> items(store.budget);
   if (!store.list_items(term, items) || !table().is_categorical(feature)) return std::nullopt;
   Question question{.kind = Question::Kind::levels};
   for (const Cell item : items) {
@@ -101,8 +98,8 @@ namespace {
 
 constexpr std::size_t longest_list = 1 << 24;
 
-std::vector<Cell> items_of(Context& context, Cell list, const char* what) {
-  std::vector<Cell> items;
+Held<Cell> items_of(Context& context, Cell list, const char* what) {
+  Held<Cell> items(context.store.budget);
   if (!context.store.list_items(list, items))
     throw Trouble{std::string(what) + " needs a list of known length, not " + context.store.text(list)};
   return items;
@@ -174,7 +171,7 @@ bool univ(Context& c, const Cell* a) {
     return c.store.unify(a[1], c.store.make_list(items));
   }
   if (!term.is(Tag::reference)) return c.store.unify(a[1], c.store.make_list({&term, 1}));
-  const std::vector<Cell> items = items_of(c, a[1], "T =.. List");
+  const Held<Cell> items = items_of(c, a[1], "T =.. List");
   if (items.empty() || items.size() > 201) throw Trouble{"T =.. List needs a name and at most 200 arguments"};
   if (items.size() == 1) return c.store.unify(term, items[0]);
   if (!items[0].is(Tag::atom))
@@ -200,7 +197,7 @@ bool length(Context& c, const Cell* a) {
   if (wanted > static_cast<std::int64_t>(longest_list))
     throw Trouble{"length(L, N): " + std::to_string(wanted) + " items are too many"};
   store.reserve(static_cast<std::size_t>(wanted));
-  std::vector<Cell> items;
+  Held<Cell> items(store.budget);
   for (std::int64_t i = 0; i < wanted; ++i) {
     store.spend();
     items.push_back(store.push_variable());
@@ -209,7 +206,8 @@ bool length(Context& c, const Cell* a) {
 }
 
 bool msort(Context& c, const Cell* a) {
-  std::vector<Cell> items = items_of(c, a[0], "msort(L, S)");
+  Held<Cell> items = items_of(c, a[0], "msort(L, S)");
+  const Held<Cell> spare(items.size() / 2 + 1, items.get_allocator());  // of the sort
   std::stable_sort(items.begin(), items.end(), [&](Cell x, Cell y) { return c.store.compare(x, y) < 0; });
   return c.store.unify(a[1], c.store.make_list(items));
 }
@@ -228,7 +226,7 @@ bool sum_list(Context& c, const Cell* a) {
 
 template <Function choice>
 bool extreme_of_list(Context& c, const Cell* a) {
-  const std::vector<Cell> items = items_of(c, a[0], "max_list and min_list");
+  const Held<Cell> items = items_of(c, a[0], "max_list and min_list");
   if (items.empty()) return false;
   Number best = c.store.evaluate(items[0]);
   for (const Cell item : items) best = *apply(choice, best, c.store.evaluate(item));
@@ -256,7 +254,7 @@ bool new_line(Context& c, const Cell*) {
   return true;
 }
 
-bool write_format(Context& c, Cell format, const std::vector<Cell>& items) {
+bool write_format(Context& c, Cell format, std::span<const Cell> items) {
   const std::string text = plain_text(c, format);
   std::size_t next = 0;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -284,7 +282,7 @@ bool write_format(Context& c, Cell format, const std::vector<Cell>& items) {
 
 bool format1(Context& c, const Cell* a) { return write_format(c, a[0], {}); }
 bool format2(Context& c, const Cell* a) {
-  std::vector<Cell> items;
+  Held<Cell> items(c.store.budget);
   if (!c.store.list_items(a[1], items)) items.assign(1, a[1]);
   return write_format(c, a[0], items);
 }
@@ -341,7 +339,7 @@ bool split_node(Context& c, const Cell* a) {
 bool admissible(Context& c, const Cell* a) {
   const NodeId node = c.node_of(a[0]);
   const std::uint32_t feature = c.feature_of(a[1]);
-  std::vector<Cell> rules;
+  Held<Cell> rules(c.store.budget);
   if (const Cell value = c.store.deref(a[2]); !value.is(Tag::reference)) {
     const auto question = c.question_of(feature, value);
     if (question && c.table().is_admissible(node, feature, *question)) rules.push_back(value);

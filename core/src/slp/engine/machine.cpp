@@ -25,12 +25,30 @@ Machine::Machine(std::shared_ptr<const Code> code, Semantics semantics, Data* da
       semantics_(semantics),
       data_(data),
       limits_(limits),
-      store_(code_->symbols, code_->functors, code_->begin, limits.memory / sizeof(std::uint64_t), limits.steps),
-      context_(store_, data_, output_, limits.memory),
+      store_(code_->symbols, code_->functors, code_->begin, limits.memory, limits.steps, data),
+      context_(store_, data_, output_),
       first_node_(data ? data->mark() : 0),
-      known_menus_(code_->predicates.size()) {}
+      alternatives_(store_.budget),
+      run_events_(store_.budget),
+      collected_(store_.budget),
+      gathers_(store_.budget),
+      tried_(store_.budget),
+      known_menus_(code_->predicates.size()),
+      weights_(store_.budget),
+      ids_(store_.budget),
+      items_(store_.budget),
+      guide_events_(store_.budget),
+      events_(store_.budget),
+      unbound_(store_.budget) {}
 
+/// What an earlier proof took is not held against this one.
 void Machine::clear() {
+  constexpr std::size_t little = 1 << 22;
+  if (store_.budget.taken() > little) {
+    drop(alternatives_, run_events_, collected_, gathers_, tried_, weights_, ids_, items_, guide_events_, events_,
+         unbound_);
+    store_.drop();
+  }
   store_.clear();
   if (data_) data_->rewind(first_node_);
   events_.clear();
@@ -118,8 +136,8 @@ void Machine::prove_until_success(Chance& chance, std::uint64_t attempts, Keep k
                    "rules, so that choices that break it are not made");
 }
 
-void Machine::follow(const std::vector<Event>& events) {
-  const std::vector<Event> before = events_;
+void Machine::follow(std::span<const Event> events) {
+  const std::vector<Event> before(events_.begin(), events_.end());
   try {
     lay_down(events);
   } catch (const InputError&) {
@@ -128,14 +146,16 @@ void Machine::follow(const std::vector<Event>& events) {
   }
 }
 
-void Machine::lay_down(const std::vector<Event>& events) {
+void Machine::lay_down(std::span<const Event> events) {
   std::vector<Event> guide;
   for (const Event& event : events)
     if (event.is_choice) guide.push_back(event);
   clear();
   begin_run(Guide::recorded, nullptr);
-  guide_events_.swap(guide);
-  const bool proved = guarded([&] { return run_goal(); });
+  const bool proved = guarded([&] {
+    guide_events_.assign(guide.begin(), guide.end());
+    return run_goal();
+  });
   end_run();
   if (!proved || guide_next_ != guide_events_.size())
     throw InputError(code_->file + ": these are not the choices of a proof of this program");
@@ -148,7 +168,7 @@ void Machine::lay_down(const std::vector<Event>& events) {
 bool Machine::compact() {
   const bool is_full =
       store_.top() > 4 * live_cells_ + spare_cells || (data_ && data_->memory() > 4 * live_memory_ + spare_memory);
-  if (is_full) lay_down(std::vector<Event>(events_));
+  if (is_full) lay_down(events_);
   return is_full;
 }
 
@@ -160,18 +180,32 @@ std::size_t Machine::end_of(std::size_t k, Extent extent) const {
   return end;
 }
 
-bool Machine::prove_again(std::size_t k, Extent extent, Guide guide, Chance& chance) {
-  compact();
-  replaced_begin_ = k;
-  replaced_end_ = end_of(k, extent);
-  begin_run(guide, &chance);
-  unbound_.clear();
+/// Undoes the bindings that the range to be replaced made.
+void Machine::unbind_replaced() {
   for (std::size_t i = replaced_begin_; i < replaced_end_; ++i)
     for (std::uint32_t t = events_[i].trail_begin; t < events_[i].trail_end; ++t) {
       const Address variable = store_.trail[t];
       unbound_.emplace_back(variable, store_.at(variable));
       store_.set(variable, Cell::reference(variable));
     }
+}
+
+/// Lets the choices behind choice k guide the run.
+void Machine::guide_by_rest(std::size_t k) {
+  guide_events_.clear();
+  for (std::size_t i = k + 1; i < events_.size(); ++i)
+    if (events_[i].is_choice) guide_events_.push_back(events_[i]);
+  redrawing_ = true;
+  redraw_frame_ = goal_.frame;
+  redraw_pc_ = goal_.pc;
+}
+
+bool Machine::prove_again(std::size_t k, Extent extent, Guide guide, Chance& chance) {
+  compact();
+  replaced_begin_ = k;
+  replaced_end_ = end_of(k, extent);
+  begin_run(guide, &chance);
+  unbound_.clear();
   kept_top_ = store_.boundary = store_.top();
   kept_trail_ = store_.trail.size();
   kept_nodes_ = data_ ? data_->mark() : 0;
@@ -179,20 +213,17 @@ bool Machine::prove_again(std::size_t k, Extent extent, Guide guide, Chance& cha
   goal_ = event.goal;
   frame_ = event.goal.frame;
   if (extent == Extent::scope) stop_scope_ = event.scope;
-  if (guide == Guide::matched) {
-    guide_events_.clear();
-    for (std::size_t i = k + 1; i < events_.size(); ++i)
-      if (events_[i].is_choice) guide_events_.push_back(events_[i]);
-    redrawing_ = true;
-    redraw_frame_ = event.goal.frame;
-    redraw_pc_ = event.goal.pc;
-  }
-  load_arguments();
   bool proved = false;
   try {
     proved = guarded([&] {
+      unbind_replaced();
+      if (guide == Guide::matched) guide_by_rest(k);
+      load_arguments();
       store_.reserve(0);
-      return ((goal_.is_draw ? draw(0) : enter()) || backtrack()) && run();
+      if (!((goal_.is_draw ? draw(0) : enter()) || backtrack()) || !run()) return false;
+      const std::size_t needed = events_.size() + run_events_.size();  // so that `accept` finds room
+      if (needed > events_.capacity()) events_.reserve(std::max(needed, 2 * events_.capacity()));
+      return true;
     });
   } catch (...) {
     discard();
@@ -294,7 +325,7 @@ std::vector<TracedGoal> Machine::trace() {
   std::vector<TracedGoal> traced;
   traced_ = &traced;
   try {
-    follow(std::vector<Event>(events_));
+    follow(events_);
   } catch (...) {
     traced_ = nullptr;
     throw;

@@ -126,13 +126,13 @@ std::optional<std::uint64_t> Machine::untried(const Menu& menu, std::size_t trie
     return first;
   }
   if (menu.weighted) {
-    std::vector<double> left(weights.begin(), weights.end());
+    Held<double> left(weights.begin(), weights.end(), store_.budget);
     for (const std::uint64_t i : used) left[i] = 0.0;
     double total = 0.0;
     for (const double weight : left) total += weight;
     return chance_->pick(left, total);
   }
-  std::vector<std::uint64_t> sorted(used.begin(), used.end());
+  Held<std::uint64_t> sorted(used.begin(), used.end(), store_.budget);
   std::sort(sorted.begin(), sorted.end());
   std::uint64_t index = chance_->below(menu.options - tried);
   for (const std::uint64_t i : sorted) index += index >= i;

@@ -172,7 +172,7 @@ bool Machine::run() {
         items_.clear();
         const std::uint32_t first = gathers_.back();
         for (std::size_t i = first; i < collected_.size(); ++i) items_.push_back(store_.load(collected_[i]));
-        collected_.resize(first);
+        collected_.erase(collected_.begin() + first, collected_.end());
         gathers_.pop_back();
         const Cell list = store_.make_list(items_);
         arguments_[0] = list;

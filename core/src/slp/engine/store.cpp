@@ -4,6 +4,8 @@
 #include <bit>
 #include <cmath>
 
+#include "baytree/base/interruption.hpp"
+
 namespace baytree::slp {
 
 std::uint32_t Functors::intern(Functor functor) {
@@ -13,15 +15,16 @@ std::uint32_t Functors::intern(Functor functor) {
   return place->second;
 }
 
-Store::Store(Symbols names, Functors known, std::vector<std::uint64_t> begin, std::size_t max_cells,
-             std::uint64_t max_steps)
-    : symbols(std::move(names)),
+Store::Store(Symbols names, Functors known, std::vector<std::uint64_t> begin, std::size_t max_memory,
+             std::uint64_t max_steps, const Data* data)
+    : budget(max_memory, (begin.size() + 2 * margin) * sizeof(std::uint64_t), data),
+      trail(budget),
+      symbols(std::move(names)),
       functors(std::move(known)),
       begin_(std::move(begin)),
-      capacity_(0),
-      max_steps_(max_steps) {
-  // What the program itself takes comes on top, so that a run can always begin; no address is beyond 32 bits.
-  max_cells_ = std::min(max_cells, std::size_t{0xffff'ffff} - begin_.size() - 2 * margin) + begin_.size() + 2 * margin;
+      cells_(budget),
+      max_steps_(max_steps),
+      pending_(budget) {
   list_functor = functors.intern({symbols.intern("[|]"), 2});
   pair_functor = functors.intern({symbols.intern("-"), 2});
   nil = Cell::atom(symbols.intern("[]"));
@@ -32,21 +35,30 @@ void Store::clear() {
   trail.clear();
   top_ = 0;
   reserve(begin_.size());
-  std::copy(begin_.begin(), begin_.end(), cells_.begin());
+  std::copy(begin_.begin(), begin_.end(), cells_.data());
   top_ = boundary = static_cast<Address>(begin_.size());
 }
 
-void Store::grow(std::size_t cells) {
-  const std::size_t needed = top_ + cells + margin;
-  if (needed > max_cells_)
-    throw Trouble{"the program needs more than the " + std::to_string(max_cells_ / (std::size_t{1} << 17)) +
-                  " MiB of memory it may use"};
-  capacity_ = std::min(std::max(needed, capacity_ * 2), max_cells_);
-  cells_.resize(capacity_);
+void Store::drop() {
+  slp::drop(trail, pending_);
+  cells_.drop();
+  clear();
 }
 
-void Store::throw_too_long() const {
-  throw Trouble{"the program took more than the " + std::to_string(max_steps_) + " steps it may take"};
+/// To twice as many, but so that as much is left for all else.
+void Store::grow(std::size_t cells) {
+  constexpr std::size_t most = 0xffff'ffff;  // addresses
+  const std::size_t needed = top_ + cells + margin, left = budget.left() / sizeof(std::uint64_t);
+  if (needed > most) throw Trouble{"the program needs more memory than there are addresses"};
+  cells_.grow(std::min(most, std::max(needed, cells_.room() + std::min(cells_.room(), left / 2))));
+}
+
+void Store::look_up() {
+  constexpr std::uint64_t seldom = 1 << 14;
+  heed_interruption();
+  if (steps_ > max_steps_)
+    throw Trouble{"the program took more than the " + std::to_string(max_steps_) + " steps it may take"};
+  look_up_at_ = std::min(max_steps_, steps_ + seldom);
 }
 
 bool Store::unify_all(Cell first, Cell second) {
@@ -101,8 +113,8 @@ Number Store::evaluate(Cell expression) {
     Cell term;
     std::optional<Function> function;
   };
-  std::vector<Step> steps{{expression, {}}};
-  std::vector<Number> values;
+  Held<Step> steps({{expression, {}}}, budget);
+  Held<Number> values(budget);
   while (!steps.empty()) {
     spend();
     const Step step = steps.back();
@@ -162,7 +174,7 @@ Cell Store::make_list(std::span<const Cell> items) {
   return list;
 }
 
-bool Store::list_items(Cell list, std::vector<Cell>& items) {
+bool Store::list_items(Cell list, Held<Cell>& items) {
   for (list = deref(list); is_structure(list, list_functor); list = argument(list, 1)) {
     spend();
     items.push_back(argument(list, 0));
@@ -173,7 +185,7 @@ bool Store::list_items(Cell list, std::vector<Cell>& items) {
 bool Store::is_ground(Cell term) {
   term = deref(term);
   if (!term.is(Tag::structure)) return !term.is(Tag::reference);
-  std::vector<Cell> pending{term};
+  Held<Cell> pending({term}, budget);
   while (!pending.empty()) {
     spend();
     const Cell next = deref(pending.back());
@@ -202,7 +214,7 @@ int Store::compare(Cell first, Cell second) {
     }
   };
   const auto order = [](auto x, auto y) { return (x > y) - (x < y); };
-  std::vector<std::pair<Cell, Cell>> pending{{first, second}};
+  Held<std::pair<Cell, Cell>> pending({{first, second}}, budget);
   while (!pending.empty()) {
     spend();
     const Cell a = deref(pending.back().first), b = deref(pending.back().second);
@@ -239,10 +251,13 @@ int Store::compare(Cell first, Cell second) {
 }
 
 Store::Copy Store::copy(Cell term) {
-  Copy out;
-  std::unordered_map<std::uint64_t, std::uint64_t> made;  // variables and structures already copied
+  Copy out{Held<std::uint64_t>(budget)};
+  // variables and structures already copied
+  std::unordered_map<std::uint64_t, std::uint64_t, std::hash<std::uint64_t>, std::equal_to<>,
+                     Counted<std::pair<const std::uint64_t, std::uint64_t>>>
+      made(budget);
   // Cells of `out` that still hold a cell of the store.
-  std::vector<std::uint64_t> open;
+  Held<std::uint64_t> open(budget);
   const auto place = [&](Cell cell) -> std::uint64_t {
     cell = deref(cell);
     if (cell.is(Tag::atom) || cell.is(Tag::integer) || cell.is(Tag::node)) return cell.bits;
@@ -284,11 +299,11 @@ Cell Store::load(const Copy& copy) {
                ? cell
                : Cell::make(cell.tag(), std::uint64_t{cell.address()} + base);
   };
-  std::copy(copy.cells.begin(), copy.cells.end(), cells_.begin() + base);
+  std::copy(copy.cells.begin(), copy.cells.end(), cells_.data() + base);
   top_ += static_cast<Address>(copy.cells.size());
   // Which cells are terms and which functors or doubles is known only from those that refer to them.
-  std::vector<Cell> pending{moved({copy.root})};
-  std::vector<bool> seen(copy.cells.size());
+  Held<Cell> pending({moved({copy.root})}, budget);
+  Held<bool> seen(copy.cells.size(), budget);
   while (!pending.empty()) {
     const Cell cell = pending.back();
     pending.pop_back();
@@ -311,6 +326,7 @@ namespace {
 
 constexpr int max_text_depth = 1000, max_whole_depth = 5000;
 constexpr std::size_t most_whole_parts = 4'000'000;
+constexpr std::size_t bytes_of_a_part = 4 * sizeof(Term);  // while a vector grows, and as text
 
 }  // namespace
 
@@ -321,7 +337,8 @@ TermId Store::to_terms(Cell term, Source& source, std::optional<std::size_t> mos
     std::optional<std::size_t> most_parts;
 
     bool is_full() const {
-      if (!most_parts && source.terms.nodes.size() > most_whole_parts)
+      const std::size_t parts = source.terms.nodes.size();
+      if (!most_parts && (parts > most_whole_parts || parts * bytes_of_a_part > store.budget.left()))
         throw Trouble{"a term has too many parts to be written, or contains itself"};
       return most_parts && source.terms.nodes.size() > *most_parts;
     }

@@ -52,7 +52,7 @@ class Trie {
 
 }  // namespace
 
-Path path_of(const std::vector<Event>& events) {
+Path path_of(std::span<const Event> events) {
   Path path;
   for (const Event& event : events)
     if (event.is_choice) path.push_back({event.goal.address, event.chosen, event.probability});

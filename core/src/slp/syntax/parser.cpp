@@ -131,6 +131,11 @@ class Parser {
         fail(token_.place, "this is nested too deeply");
       advance();
       last = term(found.priority - 1).term;
+      // An operator as strong that does not bind to the right, as ** beside ^, ends the chain.
+      if (const auto end = infix_here(); end && end->priority == found.priority && !binds_right(*end)) {
+        last = left_step(last, *end);
+        break;
+      }
     }
     for (auto link = links.rbegin(); link != links.rend(); ++link) {
       const TermId args[] = {link->operand, last};

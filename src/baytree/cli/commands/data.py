@@ -14,8 +14,7 @@ from ... import datasets
 from ...datasets import Dataset
 from ...errors import InputError
 from ..files import require_folder
-from ..output import Output
-from ..session import session
+from ..output import Output, session
 from ..terminal import next_steps, plain_table, section
 
 if TYPE_CHECKING:

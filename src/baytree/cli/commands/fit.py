@@ -13,21 +13,19 @@ import typer
 from rich.text import Text
 
 from ...data.files import SEPARATORS
-from ...errors import InputError
 from ...sampling import api as sampling
 from ..declaring import RAW, Command, asked_of, words
-from ..families import FAMILIES, AnyFamily, family_named, family_of
+from ..families import FAMILIES, USUAL, AnyFamily, family_named, family_of
 from ..files import require_file, require_no_unfinished, require_place
 from ..options import FitOptions, PredictOptions, require_numbers
-from ..output import Output
+from ..output import Output, session
 from ..reading import say_read
 from ..report import drawn_lines, verdict
 from ..resuming import require_same, telling_how_to_resume, unfinished
-from ..session import session
 from ..terminal import next_steps
 
 EPILOG = "\n\n".join(
-    ["The options of each family, of which the first is the default:"]
+    [f"The options of each family; without --model it is {USUAL}:"]
     + [f"  [cyan]baytree fit --model {one.name} --help[/cyan]  [dim]# {one.about}[/dim]" for one in FAMILIES.values()]
 )
 
@@ -48,18 +46,17 @@ def command(context: typer.Context) -> None:
     Ctrl-C during the draws keeps what was drawn. A run that was interrupted in its warm-up, or killed, goes on with
     --resume, to the same result.
     """
-    first = FitOptions.of(context)
+    first: FitOptions = context.obj
     with session(json=first.as_json, quiet=first.quiet) as output:
         # Whatever can be refused is refused before the table is read.
         path = first.out or _default_out(first.file)
         begun = unfinished(path) if first.resume else None
+        if first.resume and begun is None:
+            output.note(f"the run of {path} was killed before it began: it begins now, with the options given here")
         family = family_of(begun[0], path) if begun and first.model is None else family_named(first.model)
         asked = asked_of(context, family)
         model, tempering = family.build(asked, output), asked.tempering()
-        if asked.until_converged:
-            sampling.require_time_limit(asked.time_limit)
-        elif "time_limit" in asked.written:
-            raise InputError("--time-limit is for --until-converged; add that, or leave --time-limit out")
+        length = asked.length()
         require_numbers(asked, asked.seed, chains=1, draws=1, thin=1, warmup=0)
         require_place(path)
         require_file(asked.file)
@@ -73,8 +70,8 @@ def command(context: typer.Context) -> None:
         began = time.monotonic()
         run = {"threads": asked.threads, "progress": output.chatty}
         with telling_how_to_resume(asked, path):
-            if asked.resume:
-                posterior = sampling.resume(path, design, **run)
+            if begun is not None:
+                posterior = sampling.resume(path, design, time_limit=length["time_limit"], **run)
             else:
                 if path.exists():
                     output.note(f"replacing the model {path}")
@@ -87,11 +84,10 @@ def command(context: typer.Context) -> None:
                     chains=asked.chains,
                     seed=asked.seed,
                     checkpoint=path,
+                    **length,
                     **tempering,
                     **run,
                 )
-            if asked.until_converged and posterior.draws == posterior.settings.draws:
-                posterior = sampling.converge(posterior, design, time_limit=asked.time_limit, checkpoint=path, **run)
         if output.chatty:
             _say_learned(asked, family, posterior, path, time.monotonic() - began, output)
         if output.json:
@@ -113,8 +109,8 @@ def _say_learned(
     output.say(
         Text(f"{how}; {seconds:.1f} s"),
         *tempered,
-        *family.describe(posterior, summary),
         verdict(summary),
+        *family.describe(posterior, summary),
         Text.assemble("\nModel written to ", (str(path), "bold"), f" ({written})"),
         next_steps(_steps(asked, family, summary, path)),
     )
@@ -132,7 +128,5 @@ def _steps(asked: FitOptions, family: AnyFamily, summary: Any, path: Path) -> li
     ]
     if asked.resume:  # what the run was begun with need not be among the options
         return steps
-    # Going on until the chains agree may have made the draws lie further apart than was asked for.
-    thin = {"thin": summary.thin} if summary.thin != asked.thin else {}
-    longer = [(asked.fit_again(thin | remedy.options, without=("resume",)), remedy.what) for remedy in summary.remedies]
-    return steps + longer
+    without = ("resume", "until_converged")
+    return steps + [(asked.fit_again(remedy.options, without), remedy.what) for remedy in summary.remedies]

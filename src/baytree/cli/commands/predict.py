@@ -16,7 +16,7 @@ from ..declaring import Command, asked_of
 from ..families import FAMILIES, AnyFamily, family_of
 from ..files import require_file, require_folder
 from ..options import PredictOptions
-from ..session import session
+from ..output import session
 
 if TYPE_CHECKING:
     import polars as pl
@@ -39,7 +39,7 @@ def command(context: typer.Context) -> None:
     (lower, upper), and an interval for a new value (predictive_lower, predictive_upper). With --kind draws or
     predictive there is one line for each row, chain and draw.
     """
-    first = PredictOptions.of(context)
+    first: PredictOptions = context.obj
     with session(json=first.as_json) as output:
         out = first.out
         if not 0 < first.prob < 1:

@@ -14,9 +14,8 @@ from ...trees.prior_samples import PriorDraws
 from ..declaring import SAMPLING, Command
 from ..files import require_file
 from ..options import AsJson, Seed, require_numbers
-from ..output import Output
+from ..output import Output, session
 from ..reading import say_read
-from ..session import session
 from ..terminal import bar_chart, next_steps, section
 from ..tree_drawing import draw_tree, leaves, size_line
 from ..tree_prior import TreePriorOptions, read_bins, tree_prior
@@ -44,7 +43,7 @@ def command(context: typer.Context) -> None:
     The response is never looked at: this is what the prior says before any data speak. The options are those of
     [bold]baytree fit[/bold].
     """
-    asked = PriorOptions.of(context)
+    asked: PriorOptions = context.obj
     with session(json=asked.as_json) as output:
         # Whatever can be refused is refused before the table is read.
         prior = tree_prior(asked, output)

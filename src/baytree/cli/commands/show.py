@@ -8,7 +8,7 @@ from ...posterior.registry import load
 from ..declaring import Command, asked_of
 from ..families import FAMILIES, family_of
 from ..options import ShowOptions
-from ..session import session
+from ..output import session
 
 
 class ShowCommand(Command):
@@ -24,7 +24,7 @@ def command(context: typer.Context) -> None:
     column is, the most probable models and the coefficients. Of a mixture of experts, the gates and experts of its best
     tree.
     """
-    first = ShowOptions.of(context)
+    first: ShowOptions = context.obj
     with session(json=first.as_json) as output:
         posterior = load(first.model)
         family = family_of(posterior.model, first.model)

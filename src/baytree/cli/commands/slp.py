@@ -13,12 +13,12 @@ from ...data.design import Design, read
 from ...errors import FileError, InputError
 from ...slp import SHIPPED, Problem, find, load, read_text, term_text
 from ...slp import check as find_problems
-from ...slp.kernels import Semantics
+from ...slp.proposals import Semantics
 from ...slp.terms import to_json
 from ...validation import unknown_choice
 from ..files import require_folder
 from ..options import AsJson
-from ..session import WRONG_INPUT, session
+from ..output import WRONG_INPUT, session
 
 app = typer.Typer(help="Stochastic logic programs.", no_args_is_help=True, rich_markup_mode="rich")
 

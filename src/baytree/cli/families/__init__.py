@@ -1,32 +1,31 @@
-"""The families that the command line knows, one module each."""
+"""The families that the command line knows, one module each, which has its object as ``FAMILY``."""
 
 from __future__ import annotations
 
+from importlib import import_module
 from pathlib import Path
+from pkgutil import iter_modules
 from typing import Any
 
 from ...errors import InputError
 from ...mcmc.contract import AnyModel
-from ...posterior import registry
 from ...validation import unknown_choice
-from .bart import BARTFamily
 from .base import Family
-from .cart import CARTFamily
-from .hme import HMEFamily
-from .subset import SubsetFamily
 
 AnyFamily = Family[Any, Any]
 
-# In the order in which people are told of them; the first is the one that is fitted where none is named.
+# Of the name of each module here; "base" is the contract.
 FAMILIES: dict[str, AnyFamily] = {
-    family.name: family for family in (CARTFamily(), BARTFamily(), SubsetFamily(), HMEFamily())
+    module.name: import_module(f".{module.name}", __name__).FAMILY
+    for module in iter_modules(__path__)
+    if module.name != "base"
 }
+USUAL = "cart"
 
 
 def family_named(name: str | None) -> AnyFamily:
-    """The family of a name; without one the first."""
-    if name is None:
-        return next(iter(FAMILIES.values()))
+    """The family of a name; without one the usual."""
+    name = name or USUAL
     if name not in FAMILIES:
         raise unknown_choice("model", name, FAMILIES)
     return FAMILIES[name]
@@ -34,10 +33,9 @@ def family_named(name: str | None) -> AnyFamily:
 
 def family_of(model: AnyModel, file: Path) -> AnyFamily:
     """The family of a model that a file holds."""
-    name = registry.family_of(model).name
-    if name not in FAMILIES:
+    if model.family not in FAMILIES:
         raise InputError(
-            f"{file}: holds a model of the family {name!r}, which the command line cannot read; in Python baytree.load "
-            "does"
+            f"{file}: holds a model of the family {model.family!r}, which the command line cannot read; in Python "
+            "baytree.load does"
         )
-    return FAMILIES[name]
+    return FAMILIES[model.family]

@@ -35,12 +35,12 @@ if TYPE_CHECKING:
 
 # How many columns are shown after a fit.
 MOST_BARS = 6
-NOISE = ("nu", "q", "sigma", "variance", "variance_trees")
+NOISE = ("nu", "q", "sigma", "noise", "variance", "variance_trees")
 # The parameters of `BART` that are options of the same name.
 SETTINGS = ("trees", "k", *NOISE, "split", "bandwidth", "init")
 
 GROWN = "sums of trees have the built-in prior or that of a program, and options such as --box say what is known"
-UNTEMPERED = "chains of sums of trees are not tempered; --until-converged goes on until they agree"
+UNTEMPERED = "chains of sums of trees are not tempered; --effort thorough goes on until they agree"
 
 
 @dataclass(kw_only=True)
@@ -51,7 +51,6 @@ class BARTFit(GrownOptions, EnsembleKnowledgeOptions, FitOptions):
         "edit": GROWN,
         "edits": GROWN,
         "rule": "sums of trees always choose a column and then its question",
-        "proposal": "the proposals of sums of trees are named by --moves",
         "temperatures": UNTEMPERED,
         "ladder": UNTEMPERED,
     }
@@ -63,6 +62,7 @@ class BARTFit(GrownOptions, EnsembleKnowledgeOptions, FitOptions):
         float,
         typer.Option(help="How fast that falls with depth: alpha / (1 + depth)^beta.", rich_help_panel=MODEL),
     ] = 2.0
+    min_leaf: Annotated[int, typer.Option(help="The fewest rows of a leaf.", rich_help_panel=MODEL)] = 1
     trees: Annotated[
         int, typer.Option(help="Trees in the sum (the ensemble); of several classes, for each.", rich_help_panel=MODEL)
     ] = 200
@@ -88,6 +88,10 @@ class BARTFit(GrownOptions, EnsembleKnowledgeOptions, FitOptions):
             rich_help_panel=MODEL,
         ),
     ] = "linear"
+    noise: Annotated[
+        Literal["normal", "student"],
+        typer.Option(help="Its distribution; student learns how far outliers lie (robust).", rich_help_panel=MODEL),
+    ] = "normal"
     variance: Annotated[
         Literal["constant", "forest"],
         typer.Option(
@@ -104,10 +108,11 @@ class BARTFit(GrownOptions, EnsembleKnowledgeOptions, FitOptions):
     bandwidth: Annotated[
         float, typer.Option(help="Of --split soft: the mean bandwidth of the questions.", rich_help_panel=MODEL)
     ] = 0.1
-    moves: Annotated[
+    proposal: Annotated[
         str,
         typer.Option(
-            help="auto, or proposals at a visit of a tree: birth_death=1,change=0.25", rich_help_panel=SAMPLING
+            help="auto, or proposals at a visit of a tree: birth_death=1,change=0.1,perturb=0.3",
+            rich_help_panel=SAMPLING,
         ),
     ] = "auto"
     init: Annotated[
@@ -152,7 +157,7 @@ class BARTFamily(Family[BARTFit, BARTPosterior]):
                 raise InputError(f"{option(name)} is for --{of} {needed}; add that, or leave {option(name)} out")
         stated = {name: getattr(asked, name) for name in SETTINGS}
         stated |= {name: number_or_word(stated[name]) for name in ("sigma", "k")}
-        return BART(prior=grown_prior(asked, output) & asked.known, moves=asked.moves, **stated)
+        return BART(prior=grown_prior(asked, output), proposal=asked.proposal, **stated)
 
     def read(self, asked: BARTFit) -> Design:
         """The table in bins."""
@@ -169,7 +174,7 @@ class BARTFamily(Family[BARTFit, BARTPosterior]):
     def settings(self, model: BART) -> Mapping[str, Any]:
         """The prior, and all else that is an option."""
         stated = {name: getattr(model, name) for name in SETTINGS}
-        return prior_settings(model.prior) | stated | {"moves": weights_text(model.shares())}
+        return prior_settings(model.prior) | stated | {"proposal": weights_text(model.shares)}
 
     def describe(self, posterior: BARTPosterior, summary: BARTSummary) -> list[RenderableType]:
         """Which columns are asked about, and how large the trees and the noise are."""
@@ -204,6 +209,9 @@ class BARTFamily(Family[BARTFit, BARTPosterior]):
         return {}
 
 
+FAMILY = BARTFamily()
+
+
 def _use_chart(summary: BARTSummary, most: int = 10) -> list[RenderableType]:
     full = max(summary.variable_use.values()) or 1.0
     return section("Of all questions, how many are about a column", bar_chart(summary.variable_use, most, full))
@@ -218,6 +226,9 @@ def _size_line(posterior: BARTPosterior) -> Text:
         typical = np.exp(variance.mean_over_rows.mean() / 2)
         return Text(f"{size}; the noise depends on the row, with a standard deviation of about {typical:.4g}.")
     noise = "" if sigma is None else f"; the noise has a standard deviation of about {sigma.mean():.4g}"
+    if posterior.freedom is not None:
+        noise = noise.replace("standard deviation", "scale")
+        noise += f" and about {np.median(posterior.freedom):g} degrees of freedom (Student)"
     return Text(f"{size}{noise}.")
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, Literal
 
 import typer
 from rich.console import RenderableType
@@ -18,7 +18,7 @@ from ...cart.summary import Summary
 from ...data.design import Design
 from ...mcmc.mixtures import offered
 from ...priors.edit_tree import EditTree
-from ...slp import kernels
+from ...slp import proposals as of_proofs
 from ...text import percent
 from ..declaring import SAMPLING
 from ..options import ShowOptions, TemperedFitOptions
@@ -42,7 +42,14 @@ class CARTFit(TreePriorOptions, TemperedFitOptions):
         str,
         typer.Option(
             help=f"{offered(proposals.NAMES)}, or several with weights: uc=2,change=1; with --prior or --edit: "
-            f"{offered(kernels.NAMES)}",
+            f"{offered(of_proofs.NAMES)}",
+            rich_help_panel=SAMPLING,
+        ),
+    ] = "auto"
+    method: Annotated[
+        Literal["auto", "exact", "chains"],
+        typer.Option(
+            help="Add up every tree, which takes a small table, for exact answers, or draw by chains.",
             rich_help_panel=SAMPLING,
         ),
     ] = "auto"
@@ -65,7 +72,7 @@ class CARTFamily(Family[CARTFit, Posterior]):
 
     def build(self, asked: CARTFit, output: Output) -> CART:
         """The model that the options describe."""
-        return CART(tree_prior(asked, output), proposal=asked.proposal)
+        return CART(tree_prior(asked, output), proposal=asked.proposal, method=asked.method)
 
     def read(self, asked: CARTFit) -> Design:
         """The table in bins."""
@@ -73,7 +80,9 @@ class CARTFamily(Family[CARTFit, Posterior]):
 
     def settings(self, model: CART) -> Mapping[str, Any]:
         """The prior and the proposals."""
-        return prior_settings(model.prior) | {"proposal": weights_text(model.shares())}
+        # A run that can be resumed is one of chains, whoever chose so.
+        method = "chains" if model.method == "auto" else model.method
+        return prior_settings(model.prior) | {"proposal": weights_text(model.shares), "method": method}
 
     def describe(self, posterior: Posterior, summary: Summary) -> list[RenderableType]:
         """Which columns are asked about, and how large the trees are."""
@@ -82,7 +91,8 @@ class CARTFamily(Family[CARTFit, Posterior]):
     def picture(self, posterior: Posterior, summary: Summary, asked: CARTShow) -> list[RenderableType]:
         """The best tree, which columns are asked about, and the most probable trees."""
         best = posterior.best_tree()
-        title = f"The best tree found, of highest posterior probability ({leaves(best.n_leaves)})"
+        found = "best tree found, of highest posterior" if posterior.summed is None else "tree of highest"
+        title = f"The {found} probability ({leaves(best.n_leaves)})"
         parts = [
             *section(title, draw_tree(best)),
             *_use_chart(summary),
@@ -93,7 +103,8 @@ class CARTFamily(Family[CARTFit, Posterior]):
             edits.highlight_regex(r"\[.*\]", "cyan")
             parts += section("What became of the given tree", edits)
         if asked.trees:
-            parts += section("The trees drawn most often", tree_table(posterior.top_trees(asked.trees)))
+            title = "The trees drawn most often" if posterior.summed is None else "The most probable trees"
+            parts += section(title, tree_table(posterior.top_trees(asked.trees)))
         return parts
 
     def record(self, posterior: Posterior, asked: CARTShow) -> dict[str, Any]:
@@ -109,6 +120,9 @@ class CARTFamily(Family[CARTFit, Posterior]):
         ]
         found = posterior.summary().to_dict() | {"best_tree": posterior.best_tree().to_dict(), "trees": listed}
         return found | ({"edits": posterior.edits().to_dict()} if isinstance(posterior.model.prior, EditTree) else {})
+
+
+FAMILY = CARTFamily()
 
 
 def _use_chart(summary: Summary, most: int = 10) -> list[RenderableType]:

@@ -29,7 +29,10 @@ SETTINGS = (
     *("method", "init", "n_init", "epochs", "early_stopping"),
 )
 # What only chains have.
-OF_CHAINS = ("chains", "warmup", "thin", "temperatures", "ladder", "until_converged", "threads", "nu", "scale")
+OF_CHAINS = (
+    *("effort", "chains", "warmup", "thin", "temperatures", "ladder", "until_converged", "time_limit", "threads"),
+    *("nu", "scale"),
+)
 
 
 @dataclass(kw_only=True)
@@ -147,3 +150,6 @@ class HMEFamily(Family[HMEFit, HMEPosterior]):
     def several(self, posterior: HMEPosterior) -> bool:
         """Whether each row has several responses."""
         return not posterior.model.calibrated.one_output
+
+
+FAMILY = HMEFamily()

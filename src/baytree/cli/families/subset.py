@@ -51,7 +51,6 @@ class SubsetFit(MatrixOptions, TemperedFitOptions):
 
     instead: ClassVar = {
         "prior": "the prior over linear models is named by --model-prior",
-        "proposal": "the moves between linear models are named by --moves",
         "interact": "the columns of a linear model that may interact are named by --interaction",
         "forbid": "--drop leaves a column out of a linear model",
         "sparse": "--model-prior says how many columns matter",
@@ -100,7 +99,7 @@ class SubsetFit(MatrixOptions, TemperedFitOptions):
             rich_help_panel=SAMPLING,
         ),
     ] = "auto"
-    moves: Annotated[
+    proposal: Annotated[
         str, typer.Option(help="auto, or turns in an iteration: gibbs=1,replace=1", rich_help_panel=SAMPLING)
     ] = "auto"
 
@@ -135,7 +134,7 @@ class SubsetFamily(Family[SubsetFit, SubsetPosterior]):
             fit_intercept=not asked.no_intercept,
             nu=asked.nu,
             scale=number_or_word(asked.scale),
-            moves=asked.moves,
+            proposal=asked.proposal,
             method=asked.method,
         )
 
@@ -144,7 +143,7 @@ class SubsetFamily(Family[SubsetFit, SubsetPosterior]):
         return read_matrix(asked, "regression")
 
     def settings(self, model: Subset) -> Mapping[str, Any]:
-        """The priors, the method and the moves."""
+        """The priors, the method and the proposals."""
         return {
             "model_prior": spelt(model_prior_of(model.model_prior)),
             "coefficients": spelt(model.coefficients),
@@ -155,7 +154,7 @@ class SubsetFamily(Family[SubsetFit, SubsetPosterior]):
             "scale": model.scale,
             # A run that can be resumed was sampled, whoever chose so.
             "method": "sample" if model.method == "auto" else model.method,
-            "moves": weights_text(model.shares()),
+            "proposal": weights_text(model.shares),
         }
 
     def describe(self, posterior: SubsetPosterior, summary: SubsetSummary) -> list[RenderableType]:
@@ -184,6 +183,9 @@ class SubsetFamily(Family[SubsetFit, SubsetPosterior]):
     def record(self, posterior: SubsetPosterior, asked: SubsetShow) -> dict[str, Any]:
         """The summary, with as many of the most probable models as asked."""
         return posterior.summary().to_dict() | {"top_models": posterior.top_models(asked.models).to_dict()}
+
+
+FAMILY = SubsetFamily()
 
 
 # ---- priors in a word -----------------------------------------------------------------------------------------------

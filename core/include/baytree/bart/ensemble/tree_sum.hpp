@@ -11,15 +11,15 @@
 
 namespace baytree::bart {
 
-// To add a move of sums: a value of `Move`, and what it does in the sums that can make it (hard/backfit, soft/backfit);
-// a sum that cannot throws InputError. To add a kind of trees: a `TreeSum` in a folder of its own, which the chain
-// makes.
+// To add a proposal of sums: a value of `Proposal`, and what it does in the sums that can make it (hard/backfit,
+// soft/backfit); a sum that cannot throws InputError. To add a kind of trees: a `TreeSum` in a folder of its own, which
+// the chain makes.
 
 /// What may be proposed for a tree of a sum.
-enum class Move : std::uint8_t { birth_death, change, bandwidth, subtree };
+enum class Proposal : std::uint8_t { birth_death, change, perturb, bandwidth, subtree };
 
-struct MoveShare {
-  Move move = Move::birth_death;
+struct ProposalShare {
+  Proposal proposal = Proposal::birth_death;
   double number = 1.0;  // of proposals at each visit of a tree; a fraction is a probability
 
   /// How often it is proposed at a visit.
@@ -48,7 +48,7 @@ struct Target {
 /// So residuals carry no history of rounding, and can be had again from the trees to the bit.
 class TreeSum {
  public:
-  explicit TreeSum(std::vector<MoveShare> moves);
+  explicit TreeSum(std::vector<ProposalShare> proposals);
   virtual ~TreeSum() = default;
 
   virtual std::size_t size() const = 0;
@@ -66,7 +66,8 @@ class TreeSum {
   virtual void set_leaf_sd(double sd) = 0;
   /// How likely each column is to be chosen for a rule, among those that have one.
   virtual void set_log_weights(std::vector<double> log_weights) = 0;
-  /// Of each split of tree `t`, calls visit(node, blocked), `blocked` being the columns that have no rule there.
+  /// Of each split of tree `t`, calls visit(node, blocked), `blocked` being the columns that have no rule there; empty
+  /// where all have one, which is quick to see where most have.
   virtual void for_each_split(std::size_t t,
                               const std::function<void(const Node&, const std::vector<bool>&)>& visit) = 0;
 
@@ -74,11 +75,11 @@ class TreeSum {
   virtual bool changed(std::size_t t) const = 0;
   virtual bool take_changed(std::size_t t) = 0;
 
-  const std::vector<MoveShare>& moves() const { return moves_; }
-  std::vector<std::uint64_t> turns, accepted;  // of each move
+  const std::vector<ProposalShare>& proposals() const { return proposals_; }
+  std::vector<std::uint64_t> turns, accepted;  // of each proposal
 
  private:
-  std::vector<MoveShare> moves_;
+  std::vector<ProposalShare> proposals_;
 };
 
 }  // namespace baytree::bart

@@ -32,7 +32,7 @@ struct Tree {
 /// every sweep.
 class Backfit final : public TreeSum {
  public:
-  Backfit(const Design& design, const Prior& prior, const Leaf& leaf, std::vector<MoveShare> moves, Simd simd);
+  Backfit(const Design& design, const Prior& prior, const Leaf& leaf, std::vector<ProposalShare> proposals, Simd simd);
 
   std::size_t size() const override { return trees_.size(); }
   const Nodes& nodes(std::size_t t) const override { return trees_[t].nodes; }
@@ -67,14 +67,15 @@ class Backfit final : public TreeSum {
 
  private:
   enum class Kind : std::uint8_t { none, birth, death, change };
-  struct Proposal {
+  struct Proposed {
     Kind kind = Kind::none;
     std::size_t node = 0;   // of the tree
     std::uint8_t leaf = 0;  // the first leaf of that node
     Rule rule = {};         // of a birth or change
+    bool near = false;      // of a change: the rule has the same column, and a cut near the old one
   };
   struct Places {
-    std::size_t splittable = 0, twins = 0;  // leaves that may be split; splits of two leaves
+    std::size_t splittable = 0, nogs = 0;  // leaves that may be split; splits of two leaves, without grandchildren
   };
   void run(const Pass& pass, Team& team);
   Pass pass_over(std::size_t t, const Target& target);
@@ -82,23 +83,26 @@ class Backfit final : public TreeSum {
 
   void visit(std::size_t t, const Target& target, Stream& stream, Team& team);
   void read_sums(const Tree& tree, bool weighted);
-  Proposal propose(std::size_t t, Move move, Stream& stream);
-  void divide_rows(std::size_t t, Proposal& proposal, Pass& pass, bool read, Stream& stream, Team& team);
+  Proposed propose(std::size_t t, Proposal proposal, Stream& stream);
+  bool divide_rows(std::size_t t, Proposed& proposed, Pass& pass, bool read, Stream& stream, Team& team);
   LeafSums sum_left(const Pass& pass, std::size_t first, std::size_t second) const;
   void level(std::size_t t, std::size_t first, const Target& target, Team& team);
-  bool decide(std::size_t t, const Proposal& proposal, Stream& stream);
-  double log_likelihood_of(const Proposal& proposal) const;
-  void make_candidate(std::size_t t, const Proposal& proposal);
-  double log_prior_ratio(const Nodes& nodes, const Proposal& proposal) const;
-  bool draw_parts(const Tree& tree, const Proposal& proposal, Stream& stream);
-  void apply(std::size_t t, const Proposal& proposal, const Target& target, Team& team);
+  bool decide(std::size_t t, const Proposed& proposed, Stream& stream);
+  double log_likelihood_of(const Proposed& proposed) const;
+  void make_candidate(std::size_t t, const Proposed& proposed);
+  double log_prior_ratio(const Nodes& nodes, const Proposed& proposed) const;
+  bool draw_parts(const Tree& tree, const Proposed& proposed, Stream& stream);
+  void apply(std::size_t t, const Proposed& proposed, const Target& target, Team& team);
   void draw_values(Tree& tree, Stream& stream);
 
-  Rule draw_rule(std::size_t t, const Proposal& proposal, Stream& stream);
+  Rule draw_rule(std::size_t t, const Proposed& proposed, Stream& stream);
   Rule draw_any_rule(const Nodes& nodes, std::size_t at, std::uint32_t feature, Stream& stream) const;
-  Rule draw_admissible_rule(std::size_t t, const Proposal& proposal, std::uint32_t feature, Stream& stream);
-  bool is_splittable(std::size_t t, const Proposal& proposal, bool right, Row rows, const Situation& child);
+  std::optional<Rule> draw_near_rule(const Nodes& nodes, std::size_t at, Stream& stream);
+  std::pair<std::uint32_t, std::uint32_t> cuts_within(const Nodes& nodes, std::size_t at, std::uint32_t feature) const;
+  Rule draw_admissible_rule(std::size_t t, const Proposed& proposed, std::uint32_t feature, Stream& stream);
+  bool is_splittable(std::size_t t, const Proposed& proposed, bool right, Row rows, const Situation& child);
   bool surely_splittable(Row rows, const Situation& situation) const;
+  bool all_free(const Situation& situation) const;
   Situation situation_of(const Nodes& nodes, std::size_t at);
 
   static Places places_of(const Nodes& nodes);
@@ -117,6 +121,7 @@ class Backfit final : public TreeSum {
   std::vector<double> log_split_, log_stay_;  // by depth
   std::vector<Row> heaviest_;                 // of each column, the most rows of one code; of no use where it is 0
   std::vector<std::uint32_t> by_heaviest_;    // the columns of use, the one that divides best first
+  bool all_divide_ = false;                   // whether these are all
 
   std::vector<Tree> trees_;
   std::vector<std::uint8_t, LargePages<std::uint8_t>> numbers_;  // the leaf numbers of every row in every tree

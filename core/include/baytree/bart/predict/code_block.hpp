@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "baytree/bart/predict/trees.hpp"
+#include "baytree/base/interruption.hpp"
 
 namespace baytree::bart {
 
@@ -74,6 +75,7 @@ void for_each_sum(const StoredTrees& trees, const StoredDraws& draws, std::span<
     const std::int32_t* tree = draws.tree_index.data();
     const float *values = draws.values.data(), *bandwidths = draws.soft() ? draws.bandwidths.data() : nullptr;
     for (std::size_t number = 0; number < draws.sums(); ++number) {
+      heed_interruption();
       adder.begin_sum(block);
       for (std::size_t i = 0; i < in_sum; ++i, ++tree) {
         adder.add(block, number % draws.outputs * in_sum + i, *tree, values, bandwidths);

@@ -1,9 +1,8 @@
 #pragma once
 
-#include <span>
-
 #include "baytree/bart/ensemble/leaf.hpp"
 #include "baytree/bart/ensemble/tree_sum.hpp"
+#include "baytree/trees/node_rows.hpp"
 
 namespace baytree::bart {
 
@@ -19,29 +18,29 @@ class TargetLeaf {
 
   struct Buffer {};
   Row rows() const { return rows_; }
-  double log_marginal(std::span<const Row> rows, Buffer&) const {
+  double log_marginal(const NodeRows& rows, Buffer&) const {
     return leaf_.marginal(sums_of(rows), target_.precision).log();
   }
 
   void require_values() const {}
   /// A draw of the leaf's value given these rows; no rows give a draw from the prior.
-  double draw_value(std::span<const Row> rows, Stream& stream) const {
+  double draw_value(const NodeRows& rows, Stream& stream) const {
     return leaf_.draw(sums_of(rows), target_.precision, stream);
   }
 
  private:
-  LeafSums sums_of(std::span<const Row> rows) const {
+  LeafSums sums_of(const NodeRows& rows) const {
     LeafSums sums;
     if (target_.weight.empty()) {
       sums.weight = static_cast<double>(rows.size());
-      for (const Row row : rows) sums.sum += static_cast<double>(target_.residual[row]);
+      rows.for_each([&](Row row) { sums.sum += static_cast<double>(target_.residual[row]); });
       return sums;
     }
-    for (const Row row : rows) {
+    rows.for_each([&](Row row) {
       const auto weight = static_cast<double>(target_.weight[row]);
       sums.sum += weight * static_cast<double>(target_.residual[row]);
       sums.weight += weight;
-    }
+    });
     return sums;
   }
 

@@ -17,7 +17,7 @@ class ProgramSum final : public TreeSum {
  public:
   /// Each tree starts from a draw of the prior with values of 0.
   ProgramSum(const Design& design, const TreeProgram& program, std::size_t trees, const Leaf& leaf,
-             std::vector<MoveShare> moves, Stream& stream);
+             std::vector<ProposalShare> proposals, Stream& stream);
 
   std::size_t size() const override { return trees_.size(); }
   const Nodes& nodes(std::size_t t) const override { return trees_[t].nodes; }
@@ -25,7 +25,7 @@ class ProgramSum final : public TreeSum {
   bool changed(std::size_t t) const override { return trees_[t].changed; }
   bool take_changed(std::size_t t) override { return std::exchange(trees_[t].changed, false); }
   /// The choices of a tree's proof, among others.
-  const std::vector<slp::Event>& events(std::size_t t) const { return trees_[t].derivation->machine.events(); }
+  std::span<const slp::Event> events(std::size_t t) const { return trees_[t].derivation->machine.events(); }
 
   void sweep(const Target& target, Stream& stream, Team& team) override;
   /// Puts tree `t` where these choices lead; throws InputError where that is another tree than the pattern. The

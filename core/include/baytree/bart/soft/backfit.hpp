@@ -7,7 +7,7 @@
 #include "baytree/bart/soft/basis.hpp"
 #include "baytree/bart/soft/forest.hpp"
 #include "baytree/bart/soft/gate_table.hpp"
-#include "baytree/mcmc/proposals/move.hpp"
+#include "baytree/mcmc/proposals/context.hpp"
 
 namespace baytree::bart {
 
@@ -19,7 +19,8 @@ namespace baytree::bart {
 /// the values. After some sweeps the values of all trees are drawn at once.
 class SoftBackfit final : public TreeSum {
  public:
-  SoftBackfit(const Design& design, const Prior& prior, double leaf_sd, std::vector<MoveShare> moves, double grid);
+  SoftBackfit(const Design& design, const Prior& prior, double leaf_sd, std::vector<ProposalShare> proposals,
+              double grid);
 
   std::size_t size() const override { return trees_.size(); }
   const Nodes& nodes(std::size_t t) const override { return trees_[t].nodes; }
@@ -39,7 +40,7 @@ class SoftBackfit final : public TreeSum {
   void pad(std::span<const float> residual, std::span<const float> weight);
   void visit(SoftTree& tree, Stream& stream);
   /// Whether the tree changed.
-  bool propose_tree(SoftTree& tree, Move move, Stream& stream);
+  bool propose_tree(SoftTree& tree, Proposal proposal, Stream& stream);
   bool propose_bandwidth(SoftTree& tree, std::size_t at, Stream& stream);
   bool accepts(const Nodes& nodes, std::size_t at, std::span<const Node> instead, double log_ratio, Stream& stream);
   void draw_all_values(Stream& stream);

@@ -6,6 +6,7 @@
 #include "baytree/bart/soft/leaves.hpp"
 #include "baytree/bart/soft/pass.hpp"
 #include "baytree/bart/soft/shares.hpp"
+#include "baytree/trees/tree_rows.hpp"
 
 namespace baytree::bart {
 

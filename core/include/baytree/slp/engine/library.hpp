@@ -12,7 +12,7 @@ namespace baytree::slp {
 /// What a built-in predicate may use.
 class Context {
  public:
-  Context(Store& store, Data* data, std::string& output, std::size_t memory);
+  Context(Store& store, Data* data, std::string& output);
 
   Store& store;
   std::string& output;  // of write and format
@@ -32,7 +32,6 @@ class Context {
 
  private:
   Data* data_;
-  std::size_t memory_;  // what the table's nodes may take
   std::vector<Cell> features_;
   std::unordered_map<Symbol, std::uint32_t> numbers_;
   std::uint32_t or_missing_ = 0;

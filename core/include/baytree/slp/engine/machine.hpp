@@ -93,14 +93,14 @@ class Machine {
   /// The same until it succeeds; throws where it fails for good, or at all of `attempts`.
   void prove_until_success(Chance& chance, std::uint64_t attempts, Keep keep = Keep::proof);
   /// Proves the goal with the choices of a proof; throws InputError where they are not choices of this program.
-  void follow(const std::vector<Event>& events);
+  void follow(std::span<const Event> events);
 
   /// Lays the proof down anew where too much was left over from earlier ones; whether it did, so that nodes have other
   /// numbers.
   bool compact();
 
   /// The choices and ends of goals of the current proof.
-  const std::vector<Event>& events() const { return events_; }
+  std::span<const Event> events() const { return events_; }
   std::size_t choices() const { return choices_; }
 
   /// Visits every proof; `visit` returns false to stop.
@@ -197,7 +197,9 @@ class Machine {
   bool run();
   template <class Work>
   bool guarded(Work work);
-  void lay_down(const std::vector<Event>& events);
+  void unbind_replaced();
+  void guide_by_rest(std::size_t k);
+  void lay_down(std::span<const Event> events);
 
   // goals
   void prepare_call(const Instruction& instruction, bool is_last);
@@ -273,19 +275,19 @@ class Machine {
   Chance* chance_ = nullptr;
   bool draws_again_ = true;
   Keep keep_ = Keep::proof;
-  std::vector<Alternative> alternatives_;
+  Held<Alternative> alternatives_;
   std::size_t floor_ = 0;        // alternatives below this are not for the guard being tried
   std::uint32_t committed_ = 0;  // inside this many conditions, where no random choice may be made
   std::uint32_t nested_ = 0;     // guards being tried
   Address trial_frame_ = 0;
   std::uint32_t stop_scope_ = 0;  // the run ends when it leaves this scope
   std::uint32_t last_scope_ = 0;  // of the last event
-  std::vector<Event> run_events_;
+  Held<Event> run_events_;
   bool raw_ = false;
   const std::function<bool(bool)>* visit_failure_ = nullptr;
-  std::vector<Store::Copy> collected_;  // by findall
-  std::vector<std::uint32_t> gathers_;  // where each findall under way began to collect
-  std::vector<std::uint64_t> tried_;
+  Held<Store::Copy> collected_;  // by findall
+  Held<std::uint32_t> gathers_;  // where each findall under way began to collect
+  Held<std::uint64_t> tried_;
 
   /// Options that come again and again: of a predicate without label variables, or by a whole number that is its only
   /// one, as depths are.
@@ -297,13 +299,13 @@ class Machine {
   std::vector<std::vector<KnownMenu>> known_menus_;  // of each predicate
 
   // the options of the choice at hand
-  std::vector<double> weights_;
-  std::vector<std::uint64_t> ids_;
-  std::vector<Cell> items_;
+  Held<double> weights_;
+  Held<std::uint64_t> ids_;
+  Held<Cell> items_;
   std::vector<double> usable_;
 
   // choices of another proof that guide this one
-  std::vector<Event> guide_events_;
+  Held<Event> guide_events_;
   std::size_t guide_next_ = 0;
   bool redrawing_ = false;
   Address redraw_frame_ = 0;
@@ -311,14 +313,14 @@ class Machine {
   double log_kept_ratio_ = 0.0;
 
   // the proof
-  std::vector<Event> events_;
+  Held<Event> events_;
   std::size_t choices_ = 0, choices_after_ = 0;
   Address answer_ = 0;
   std::size_t live_cells_ = 0, live_memory_ = 0;  // when nothing on the store was left over
 
   // the range of it that is being replaced
   std::size_t replaced_begin_ = 0, replaced_end_ = 0;
-  std::vector<std::pair<Address, Cell>> unbound_;
+  Held<std::pair<Address, Cell>> unbound_;
   Address kept_top_ = 0;
   std::size_t kept_trail_ = 0;
   NodeId kept_nodes_ = 0;

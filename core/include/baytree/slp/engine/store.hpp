@@ -8,15 +8,11 @@
 #include <vector>
 
 #include "baytree/slp/engine/cell.hpp"
+#include "baytree/slp/engine/held.hpp"
 #include "baytree/slp/program/number.hpp"
 #include "baytree/slp/syntax/parser.hpp"
 
 namespace baytree::slp {
-
-/// What went wrong while a program ran; the machine adds where.
-struct Trouble {
-  std::string message;
-};
 
 /// Numbers for functors, given once.
 class Functors {
@@ -33,28 +29,34 @@ class Functors {
 /// a stack of its own: a term may be as deep as memory allows.
 class Store {
  public:
-  /// `begin` is what every run starts with: the constants of a program.
-  Store(Symbols symbols, Functors functors, std::vector<std::uint64_t> begin, std::size_t max_cells,
-        std::uint64_t max_steps);
+  /// `begin` is what every run starts with: the constants of a program. The nodes of `data` count as memory.
+  Store(Symbols symbols, Functors functors, std::vector<std::uint64_t> begin, std::size_t max_memory,
+        std::uint64_t max_steps, const Data* data);
 
   // ---- memory
+  Budget budget;
   Address top() const { return top_; }
   /// Forgets all cells from `to` on; the bindings of older variables must have been undone.
   void shrink(Address to) { top_ = to; }
   /// Room for `cells` more, with a margin for the next clause.
   void reserve(std::size_t cells) {
-    if (top_ + cells + margin > capacity_) grow(cells);
+    if (top_ + cells + margin > cells_.room()) grow(cells);
   }
   static constexpr std::size_t margin = 4096;
   void clear();
+  /// The same, and gives back what was taken.
+  void drop();
 
   // ---- work
   /// Counts one step of work, a call or a visit to a part of a term: whatever does not end, terms that contain
   /// themselves included, ends here.
   void spend(std::uint64_t steps = 1) {
-    if ((steps_ += steps) > max_steps_) throw_too_long();
+    if ((steps_ += steps) > look_up_at_) look_up();
   }
-  void restart_count() { steps_ = 0; }
+  void restart_count() {
+    steps_ = look_up_at_ = 0;
+    look_up();
+  }
 
   Cell at(Address address) const { return {cells_[address]}; }
   void set(Address address, Cell cell) { cells_[address] = cell.bits; }
@@ -103,7 +105,7 @@ class Store {
   }
   /// Variables below this address are older than the last point of return: their bindings are trailed.
   Address boundary = 0;
-  std::vector<Address> trail;
+  Held<Address> trail;
 
   // ---- terms
   Symbols symbols;
@@ -129,7 +131,7 @@ class Store {
   Cell make_structure(std::uint32_t functor, std::span<const Cell> arguments);
   Cell make_list(std::span<const Cell> items);
   /// Appends the items of a proper list; false where it is none.
-  bool list_items(Cell list, std::vector<Cell>& items);
+  bool list_items(Cell list, Held<Cell>& items);
 
   bool is_ground(Cell term);
   /// The standard order of terms: variables, numbers by value, atoms by name, nodes, then structures by arity, name and
@@ -138,7 +140,7 @@ class Store {
 
   /// A term by itself, independent of the store's bindings to come; `load` makes it again with new variables.
   struct Copy {
-    std::vector<std::uint64_t> cells;
+    Held<std::uint64_t> cells;
     std::uint64_t root = 0;
   };
   Copy copy(Cell term);
@@ -156,15 +158,15 @@ class Store {
  private:
   void grow(std::size_t cells);
   bool unify_all(Cell a, Cell b);
-  [[noreturn]] void throw_too_long() const;
+  /// Throws where there are too many steps, or a person interrupts.
+  void look_up();
   TermId to_terms(Cell term, Source& source, std::optional<std::size_t> most_parts) const;
 
   std::vector<std::uint64_t> begin_;
-  std::vector<std::uint64_t> cells_;
-  std::size_t capacity_, max_cells_;
-  std::uint64_t steps_ = 0, max_steps_;
+  Cells cells_;
+  std::uint64_t steps_ = 0, look_up_at_ = 0, max_steps_;
   Address top_ = 0;
-  std::vector<std::pair<Cell, Cell>> pending_;
+  Held<std::pair<Cell, Cell>> pending_;
 };
 
 }  // namespace baytree::slp

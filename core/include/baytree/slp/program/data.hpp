@@ -57,6 +57,8 @@ class Data {
   /// Nodes are made and forgotten in the manner of a stack.
   virtual NodeId mark() const = 0;
   virtual void rewind(NodeId mark) = 0;
+  /// Bytes that are held, those that are spare included.
+  virtual std::size_t held() const = 0;
   /// Bytes in use.
   virtual std::size_t memory() const = 0;
 };

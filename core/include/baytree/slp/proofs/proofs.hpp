@@ -14,7 +14,7 @@ struct PathChoice {
 };
 using Path = std::vector<PathChoice>;
 
-Path path_of(const std::vector<Event>& events);
+Path path_of(std::span<const Event> events);
 
 /// The probabilities of all proofs of a goal, given their choices in the order in which `Machine::enumerate` finds
 /// them. With ψ the product of a proof's choices: ψ/Z under `reject`; Π p/A under `backtrack`, where A is the share of

@@ -4,7 +4,7 @@
 #include <functional>
 #include <limits>
 
-#include "baytree/slp/proofs/kernel.hpp"
+#include "baytree/slp/proofs/proposal.hpp"
 #include "baytree/testing/fault.hpp"
 
 namespace baytree::slp {
@@ -17,7 +17,7 @@ class Walk {
   /// The last word on a proof that would be accepted.
   using Consent = std::function<bool()>;
 
-  Walk(Machine& machine, KernelMixture mixture, LogLikelihood log_likelihood, double power, Consent consent = {})
+  Walk(Machine& machine, Mixture mixture, LogLikelihood log_likelihood, double power, Consent consent = {})
       : machine_(machine),
         mixture_(std::move(mixture)),
         likelihood_(std::move(log_likelihood)),
@@ -57,8 +57,8 @@ class Walk {
   }
 
   Machine& machine() { return machine_; }
-  KernelMixture& mixture() { return mixture_; }
-  const KernelMixture& mixture() const { return mixture_; }
+  Mixture& mixture() { return mixture_; }
+  const Mixture& mixture() const { return mixture_; }
   double log_likelihood() const { return log_likelihood_; }
   double power() const { return power_; }
   void set_power(double power) { power_ = power; }
@@ -83,13 +83,13 @@ class Walk {
   bool decide(std::size_t component, double log_ratio, double proposed, Chance& chance) {
     // A chain that started at an impossible model takes the first possible one.
     double change = power_ == 0.0 || proposed == log_likelihood_ ? 0.0 : power_ * (proposed - log_likelihood_);
-    if (testing::is_injected(Fault::kernel_clipped)) change = std::min(change, 0.0);
+    if (testing::is_injected(Fault::proof_clipped)) change = std::min(change, 0.0);
     const double log_acceptance = log_ratio + change;
     return log_acceptance >= 0.0 || chance.happens(std::exp(log_acceptance));
   }
 
   Machine& machine_;
-  KernelMixture mixture_;
+  Mixture mixture_;
   LogLikelihood likelihood_;
   double power_;
   Consent consent_;

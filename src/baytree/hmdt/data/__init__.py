@@ -1,0 +1,1 @@
+"""Sequences of rows: as they are given, as a design, and as they are computed with."""

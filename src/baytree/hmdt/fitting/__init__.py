@@ -1,0 +1,1 @@
+"""EM for hidden Markov decision trees, and where it begins."""

@@ -1,0 +1,1 @@
+"""Hidden Markov decision trees, and what they say of sequences."""

@@ -1,0 +1,1 @@
+"""Tables as the inputs and outputs of soft trees."""

@@ -1,0 +1,1 @@
+"""The methods by which soft trees are fitted, and where each begins."""

@@ -1,0 +1,1 @@
+"""What a soft tree says, in words and pictures."""

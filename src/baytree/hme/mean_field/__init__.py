@@ -1,0 +1,1 @@
+"""Mean fields of soft trees."""

@@ -1,0 +1,1 @@
+"""What soft trees compute with, on arrays of any kind."""

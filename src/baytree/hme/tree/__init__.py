@@ -1,0 +1,1 @@
+"""Soft trees: their experts, their parameters as numbers, and their mixtures."""

@@ -1,0 +1,73 @@
+"""Where memory ends: runs that cannot fit are refused before they begin, and a command that meets the end says so."""
+
+from __future__ import annotations
+
+import resource
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+import typer
+
+import baytree as bt
+from baytree.cli.output import session
+from families import EVERY
+from robustness.bad_inputs.given import drawn, trees
+
+LIMIT = 2 * 10**9
+
+
+def test_a_command_tells_that_memory_ended(tmp_path: Path) -> None:
+    """Draws of E(y | x) that fill 3 GB, in a process of 2."""
+    drawn(draws=10_000).save(tmp_path / "m.baytree")
+    pl.DataFrame(np.zeros((40_000, 2))).write_csv(tmp_path / "new.csv")
+    done = subprocess.run(
+        [sys.executable, "-m", "baytree", "predict", "m.baytree", "new.csv", "--kind", "draws"],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        env={"OPENBLAS_NUM_THREADS": "1", "POLARS_MAX_THREADS": "1"},
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (LIMIT, LIMIT)),
+    )
+    assert done.returncode == 1
+    assert done.stderr.startswith("baytree: not enough memory: Unable to allocate ")
+    assert "Traceback" not in done.stderr
+
+
+def test_a_library_that_finds_no_room_is_told_as_such(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(typer.Exit) as end, session():
+        raise ImportError("_fblas.so: failed to map segment from shared object")
+    assert end.value.exit_code == 1
+    assert "not enough memory" in capsys.readouterr().err
+    with pytest.raises(ImportError, match="no module"), session():
+        raise ImportError("no module")
+
+
+@pytest.mark.parametrize(
+    "name", ["cart: numbers", "bart: numbers", "subset: sampled", "hme: numbers", "hme: mean field"]
+)
+def test_draws_that_cannot_fit_are_refused(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The size is predicted before anything is drawn; a shorter run of the same fits."""
+    monkeypatch.setattr("baytree.sampling.memory.memory_limit", lambda: 10**7)
+    with pytest.raises(
+        bt.InputError, match=r"draws of \d chains? would take about .* GB of memory, and there are 0.0 GB"
+    ):
+        EVERY[name].sample(draws=10**6)
+    assert EVERY[name].sample(draws=50).draws == 50
+
+
+def test_chains_that_cannot_fit_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("baytree.sampling.memory.memory_limit", lambda: 10**7)
+    with pytest.raises(bt.InputError, match=r"the states of 1 chain would take about 0\.1 GB"):
+        drawn(trees(), bt.BART(trees=10**5))
+
+
+def test_more_draws_that_cannot_fit_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    design = trees()
+    posterior = drawn(design)
+    monkeypatch.setattr("baytree.sampling.memory.memory_limit", lambda: 10**7)
+    with pytest.raises(bt.InputError, match="draws of 1 chain would take about"):
+        bt.extend(posterior, design, draws=10**6, progress=False)
