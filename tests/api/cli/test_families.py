@@ -248,14 +248,14 @@ def test_a_longer_run_can_be_pasted(name: str) -> None:
 
 
 class CountingClock:
-    """A clock that is a hundredth of a second on each time somebody looks, however busy the machine is."""
+    """A clock that is a fortieth of a second on each time somebody looks, however busy the machine is."""
 
     def __init__(self) -> None:
         self.looks = 0
 
     def monotonic(self) -> float:
         self.looks += 1
-        return self.looks / 100
+        return self.looks / 40
 
 
 @families
