@@ -18,6 +18,8 @@ from .errors import LISTED_CHOICES, InputError
 
 # The core counts in 32 bits.
 MOST = 2**31 - 1
+# More threads than any machine has processors; so many that do not fit would bring the machine down.
+MOST_THREADS = 4096
 # How many times more or less than the response a guess at its noise may be.
 FARTHEST = 1e24
 
@@ -34,12 +36,12 @@ def is_whole(value: object) -> bool:
     return isinstance(value, Integral) and not isinstance(value, bool)
 
 
-def require_whole(name: str, value: Any, least: int) -> None:
-    """Raise InputError unless a value is a whole number of at least so much."""
+def require_whole(name: str, value: Any, least: int, most: int = MOST) -> None:
+    """Raise InputError unless a value is a whole number of at least so much, and not too much."""
     if not is_whole(value) or value < least:
         raise InputError(f"{name}={value!r}: choose a whole number, {least} or more")
-    if value > MOST:
-        raise InputError(f"{name}={value!r}: choose a whole number from {least} to {MOST:,}")
+    if value > most:
+        raise InputError(f"{name}={value!r}: choose a whole number from {least} to {most:,}")
 
 
 def require_place(name: str, value: Any, size: int) -> None:
@@ -104,7 +106,7 @@ def threads_of(asked: int | None) -> int:
     """The threads that were asked for, or for None one for each processor that this process may use."""
     if asked is None:
         return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    require_whole("threads", asked, 1)
+    require_whole("threads", asked, 1, MOST_THREADS)
     return int(asked)
 
 

@@ -58,6 +58,7 @@ RUNS = [
     Case("a seed in words", lambda: drawn(seed="1"), InputError, "seed='1'"),
     Case("a seed past 64 bits", lambda: drawn(seed=2**64), InputError, "2**64 - 1"),
     Case("no threads", lambda: drawn(threads=0), InputError, "threads=0"),
+    Case("a million threads", lambda: drawn(threads=10**6), InputError, "from 1 to 4,096"),
     Case("threads in parts", lambda: drawn(threads=1.5), InputError, "threads=1.5"),
     Case("no temperatures", lambda: drawn(temperatures=0), InputError, "temperatures=0"),
     Case("a ladder that is none", lambda: drawn(ladder="rope"), InputError, "no ladder 'rope'"),
