@@ -164,7 +164,14 @@ def test_estimators_warn_where_chains_do_not_agree() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "model"), [("kyphosis", bt.CART()), ("kyphosis", bt.BART()), ("heart", bt.BART()), ("heart", bt.CART())]
+    ("name", "model"),
+    [
+        ("kyphosis", bt.CART()),
+        ("kyphosis", bt.BART()),
+        ("heart", bt.BART()),
+        ("heart", bt.CART()),
+        ("pima", bt.BART()),
+    ],
 )
 def test_default_runs_end_in_agreement(name: str, model: Any) -> None:
     design = bt.datasets.load(name).design()
