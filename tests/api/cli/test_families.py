@@ -243,7 +243,7 @@ def test_a_longer_run_can_be_pasted(name: str) -> None:
     longer = offered(text)[-1]
     assert longer[: len(FIT)] == FIT
     assert {word for word in CASES[name].options.split() if word.startswith("--")} <= set(longer)
-    invoke(*longer, "--draws", "7", "--warmup", "3", "-q")
+    invoke(*longer, "--draws", "7", "--warmup", "3", "--effort", "1", "-q")
     assert bt.load("short.baytree").draws == 7
 
 
