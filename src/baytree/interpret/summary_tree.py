@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -11,21 +11,25 @@ from .. import _core
 from ..data.design import Design, Schema, require_design
 from ..data.to_core import native_columns
 from ..errors import InputError
-from ..posterior.base import BasePosterior
+from ..notebook import Shown
 from ..posterior.prediction import Prediction, interval_of, row_blocks
-from ..text import counted
+from ..text import counted, percent
 from ..trees.forest import Forest, rules_of
 from ..trees.outline import outline
 from ..trees.tree import Tree
 from ..validation import require_prob, require_whole
+from .explanation import ExplainsRows
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 MOST_LEAVES = 64
 # Less is rounding, as a share of the variance.
 ROUNDING = 1e-9
 
 
-@dataclass(frozen=True, eq=False)
-class SummaryTree:
+@dataclass(frozen=True, eq=False, repr=False)
+class SummaryTree(Shown):
     """A small tree that stands for a posterior; ``print`` it.
 
     Attributes
@@ -100,6 +104,17 @@ class SummaryTree:
         low, high = self.leaf_interval[leaf, list(value).index(label)]
         return f"{label} {value[label]:.2f}, {low:.2f} to {high:.2f} ({rows})"
 
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw the tree, its leaves with their intervals.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where; by default on a new figure that is large enough for all leaves.
+        """
+        share = percent(self.explained)
+        return self.tree.plot(ax, f"Summary tree for {self.tree.schema.response.name}: {share} of the posterior mean")
+
     def to_dict(self) -> dict[str, Any]:
         """All of it as JSON-safe values."""
         mean, low, high = self.explained_in_draws
@@ -117,7 +132,7 @@ class SummaryTree:
         }
 
 
-class Summarisable(BasePosterior):
+class Summarisable(ExplainsRows):
     """Draws of functions of a table's rows, which one small tree can stand for."""
 
     def summary_tree(

@@ -12,15 +12,16 @@ import numpy as np
 from ..data.matrix import LinearSchema
 from ..diagnostics.comparison import Rows
 from ..diagnostics.convergence import Diagnostics
-from ..diagnostics.trace import Trace
 from ..errors import InputError
+from ..interpret.explanation import ExplainsRows, Reasons
 from ..interpret.importance import PROB
 from ..mcmc.settings import RunSettings
 from ..posterior.arviz import Variable, with_prior
-from ..posterior.base import BasePosterior, Part
+from ..posterior.base import Part
 from ..posterior.prediction import Kind, interval_of
 from ..validation import require_prob, require_whole
 from .draws import SubsetDraws
+from .explanation import reasons_of, spreads_of
 from .model import Subset
 from .moments import MOMENTS, Moments
 from .prediction import LinearPrediction
@@ -33,7 +34,7 @@ ENUMERATED_ARRAYS = ("log_total", "inclusion", "sizes", "unit", "begin", "log_li
 
 
 @dataclass(frozen=True, eq=False)
-class SubsetPosterior(BasePosterior):
+class SubsetPosterior(ExplainsRows):
     """Draws of subsets, with the exact odds of every model that was visited.
 
     Attributes
@@ -323,9 +324,11 @@ class SubsetPosterior(BasePosterior):
         stats = with_prior(self.log_likelihood, self.drawn.log_prior, self.model.power)
         return super().sample_stats | stats | {"model": Variable(self.drawn.identity[self.drawn.model])}
 
-    def trace(self) -> Trace:
-        """What each draw of each chain has of likelihood, columns and noise; it can be drawn."""
-        return Trace(self.series)
+    def _reasons(self, values: Sequence[Any], rows: np.ndarray, place: int, prob: float) -> Reasons:
+        return reasons_of(self, values, rows, prob)
+
+    def _spreads(self) -> list[tuple[float, float]]:
+        return spreads_of(self)
 
     # ---- files ----------------------------------------------------------------------------------------------------
 

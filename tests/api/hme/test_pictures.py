@@ -173,7 +173,7 @@ def texts(ax: Any) -> list[str]:
 
 def test_pictures_show_what_they_are_made_of(pyplot: Any) -> None:
     directions = MODEL.gate_directions()
-    ax = directions.plot()
+    ax: Any = directions.plot()
     assert len(ax.child_axes) == 3 and len(ax.lines) == 6
     assert texts(ax)[0].startswith(f"sharpness {directions.sharpness[0][0]:.2g}\n")
     assert texts(ax)[3] == f"leaf 1\n{directions.leaves[0].split(' (')[0]}"
