@@ -27,6 +27,7 @@ sampling interpret ←
 estimators ←
 cart bart subset hme ←
 hmdt ←
+plot ←
 studies ←
 __init__ ←
 cli ←

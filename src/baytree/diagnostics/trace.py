@@ -41,7 +41,7 @@ class Trace:
     def ranks(self, bins: int = BINS) -> dict[str, np.ndarray]:
         """How the draws of each chain rank among those of all [1]_: of each series histograms, shape (chains, bins).
 
-        Equal draws share the average of their ranks.
+        Equal draws are ranked at random, so that chains that agree are even.
 
         Parameters
         ----------
@@ -52,12 +52,13 @@ class Trace:
         ----------
         .. [1] Vehtari, Gelman, Simpson, Carpenter and Bürkner (2021), Bayesian Analysis 16, 667–718.
         """
-        from scipy.stats import rankdata
-
         require_whole("bins", bins, 2)
-        found = {}
+        found, generator = {}, np.random.default_rng(0)
         for name, values in self.series.items():
-            place = ((rankdata(values).reshape(values.shape) - 0.5) / values.size * bins).astype(int)
+            order = np.lexsort((generator.random(values.size), values.ravel()))
+            place = np.empty(values.size, dtype=int)
+            place[order] = np.arange(values.size) * bins // values.size
+            place = place.reshape(values.shape)
             found[name] = np.stack([np.bincount(chain, minlength=bins) for chain in place])
         return found
 

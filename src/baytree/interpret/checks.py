@@ -171,7 +171,7 @@ class Calibration(Shown):
         labels = (self.what, "share of the rows" if self.of_classes else "share of the rows inside")
         what = self.what if self.of_classes else "predictive intervals"
         rows = "groups of rows" if self.of_classes else counted(int(self.rows.max()), "row")
-        below = f"{rows}; shaded: where {self.prob:.0%} of the points lie if what is said is right"
+        below = f"{rows}; shaded: {self.prob:.0%} of the points of a calibrated model"
         return plots.calibration(ax, self.said, self.seen, self.interval, labels, f"Calibration of {what}", below)
 
 

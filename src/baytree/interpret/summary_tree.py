@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -113,7 +113,14 @@ class SummaryTree(Shown):
             Where; by default on a new figure that is large enough for all leaves.
         """
         share = percent(self.explained)
-        return self.tree.plot(ax, f"Summary tree for {self.tree.schema.response.name}: {share} of the posterior mean")
+        intervals: tuple[Any, ...] = tuple(self.leaf_interval.tolist())
+        if self.leaf_interval.ndim > 2:
+            named = (
+                zip(value, of_leaf, strict=True) for value, of_leaf in zip(self.tree.values, intervals, strict=True)
+            )
+            intervals = tuple(map(dict, named))
+        tree = replace(self.tree, intervals=intervals, prob=self.prob)
+        return tree.plot(ax, f"Summary tree for {tree.schema.response.name}: {share} of the variance of its mean")
 
     def to_dict(self) -> dict[str, Any]:
         """All of it as JSON-safe values."""

@@ -16,7 +16,9 @@ if TYPE_CHECKING:
 WIDTH_INCHES = 7.0
 
 
-def model_space(ax: Axes | None, names: Sequence[str], included: np.ndarray, weight: np.ndarray, held: str) -> Axes:
+def model_space(
+    ax: Axes | None, names: Sequence[str], included: np.ndarray, weight: np.ndarray, title: str, held: str
+) -> Axes:
     """A line for each column and a stripe for each model, as wide as it is probable, filled where the column is in it.
 
     Parameters
@@ -29,8 +31,8 @@ def model_space(ax: Axes | None, names: Sequence[str], included: np.ndarray, wei
         What is in each model.
     weight : numpy.ndarray
         The probabilities of the models, best first.
-    held : str
-        What they are, in words.
+    title, held : str
+        What they are, and what they hold, in words.
     """
     ax = axes(ax, (WIDTH_INCHES, FRAME_INCHES + 0.4 + LINE_INCHES * max(len(names), 1)))
     edges = np.concatenate([[0], np.cumsum(weight)])
@@ -42,4 +44,4 @@ def model_space(ax: Axes | None, names: Sequence[str], included: np.ndarray, wei
     for spine in ax.spines.values():
         spine.set_visible(False)
     ax.tick_params(left=False)
-    return titled(ax, "The most probable models", f"a stripe for each, filled where a column is in it; {held}")
+    return titled(ax, title, f"a stripe for each, filled where a column is in it; {held}")

@@ -38,7 +38,9 @@ def titled(ax: Axes, title: str, below: str = "") -> Axes:
     """A title to the left, and what it is measured in, in small letters under it."""
     ax.set_title(title, loc="left", fontsize="medium", fontweight="bold", pad=18 if below else 6)
     if below:
-        ax.text(0, 1, below, transform=ax.transAxes, fontsize=SMALL, color="0.35", va="bottom").set_in_layout(True)
+        ax.annotate(
+            below, (0, 1), (0, 3), xycoords="axes fraction", textcoords="offset points", fontsize=SMALL, color="0.35"
+        ).set_in_layout(False)
     return ax
 
 

@@ -15,7 +15,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 # Inches: of a leaf's line, of a letter of a question, between a question and those below it, of what the leaves say.
-LINE_INCHES, LETTER_INCHES, GAP_INCHES, PANEL_INCHES, LEAST_INCHES = 0.27, 0.064, 0.42, 2.6, 1.6
+LINE_INCHES, LETTER_INCHES, GAP_INCHES, PANEL_INCHES = 0.27, 0.064, 0.42, 2.6
+# The least of a figure.
+LEAST_WIDTH, LEAST_HEIGHT = 6.0, 1.0
 LONGEST = 30
 
 
@@ -65,8 +67,8 @@ def tree(
     depth, height, children = _places(questions)
     widths = _widths(questions, depth)
     left = np.concatenate([[0.0], np.cumsum(widths)])
-    count, panel = (len(questions) + 1) // 2, PANEL_INCHES if leaves is not None else 0.0
-    size = (left[-1] + panel + 0.4, max(LEAST_INCHES, LINE_INCHES * count) + 0.9)
+    count, panel = (len(questions) + 1) // 2, max(PANEL_INCHES, LEAST_WIDTH - left[-1]) if leaves is not None else 0.0
+    size = (left[-1] + panel + 0.4, max(LEAST_HEIGHT, LINE_INCHES * count) + 1.0)
     small = SMALL * (1.0 if ax is None else _fitting(ax, size))
     ax = axes(ax, size)
     share = np.array(rows) / max(rows[0], 1) if rows else np.full(len(questions), 0.3)
@@ -102,15 +104,15 @@ def _fitting(ax: Axes, size: tuple[float, float]) -> float:
     """How much smaller letters must be on axes that are smaller than a tree wants."""
     box = ax.get_window_extent()
     dots: float = ax.figure.dpi
-    return min(1.0, box.width / dots / (size[0] - 0.4), box.height / dots / (size[1] - 0.9))
+    return min(1.0, box.width / dots / (size[0] - 0.4), box.height / dots / (size[1] - 1.0))
 
 
 def _below(leaves: Leaves | None) -> str:
     if leaves is None:
         return ""
-    what = f"P({leaves.response})" if leaves.classes else leaves.response
-    band = f" with its {leaves.prob:.0%} credible interval" if leaves.interval is not None else ""
-    return f"lines as thick as their share of the rows; at the leaves {what}{band}, and the number of rows"
+    what = f"P({leaves.response})" if leaves.classes else f"mean {leaves.response}"
+    band = f", {leaves.prob:.0%} credible intervals" if leaves.interval is not None else ""
+    return f"leaves: {what}{band}; lines as thick as their share of the rows"
 
 
 def _places(questions: Sequence[str | None]) -> tuple[list[int], list[float], list[tuple[int, ...]]]:
@@ -157,7 +159,7 @@ def _panel(ax: Axes, leaves: Leaves, at: np.ndarray, rows: Sequence[int], small:
             low, high = leaves.interval[:, 0].T
             ax.hlines(at, low, high, color="black", linewidth=1.2)
         ax.set(xlim=(0, 1), xticks=[0, 0.5, 1])
-        below = -0.34 / max(LEAST_INCHES, LINE_INCHES * count)
+        below = -0.3 / max(LEAST_HEIGHT, LINE_INCHES * count)
         ax.legend(
             fontsize=0.9 * small, frameon=False, ncols=min(4, len(colours)), loc="upper left", borderaxespad=0,
             bbox_to_anchor=(0, below), handlelength=1, columnspacing=1,
@@ -173,7 +175,15 @@ def _panel(ax: Axes, leaves: Leaves, at: np.ndarray, rows: Sequence[int], small:
     for line, number in zip(at, rows, strict=False):
         ax.text(1.04, line, f"{number:,}", transform=ax.get_yaxis_transform(), va="center", fontsize=0.9 * small)
     if rows:
-        ax.text(1.04, 1.0, "rows", transform=ax.transAxes, va="bottom", fontsize=0.9 * small, color="0.35")
+        ax.text(
+            1.04,
+            -0.06 / max(LEAST_HEIGHT, LINE_INCHES * count),
+            "rows",
+            transform=ax.transAxes,
+            va="top",
+            fontsize=0.9 * small,
+            color="0.35",
+        )
     ax.set(ylim=(count - 0.4, -0.6), yticks=[])
     ax.tick_params(labelsize=0.9 * small)
     ax.set_facecolor("none")

@@ -138,7 +138,9 @@ class SubsetPosterior(ExplainsRows):
         included = self.drawn.included()[stored]
         weight = _normalised(self.model.power * log_likelihood + log_prior)
         exact = None if self.enumerated is None else self.enumerated.inclusion
-        return Inclusion(self.units, visits @ included / visits.sum(), weight @ included, exact)
+        return Inclusion(
+            self.units, visits @ included / visits.sum(), weight @ included, exact, self.schema.response.name
+        )
 
     def column_inclusion(self) -> np.ndarray:
         """The probability of each predictor of the table: the largest of its own and of its interactions'."""
@@ -210,7 +212,7 @@ class SubsetPosterior(ExplainsRows):
                     float(log_prior[place]),
                 )
             )
-        return RankedModels(tuple(models), found)
+        return RankedModels(tuple(models), found, self.schema.response.name)
 
     def _units_of(self, source: Any, place: int) -> tuple[str, ...]:
         names = self.units
@@ -264,9 +266,9 @@ class SubsetPosterior(ExplainsRows):
         if deviations is not None and self.enumerated is not None:
             inclusion[prediction.columns] = np.repeat(self.enumerated.inclusion, self.drawn.sizes)
             sd = deviations[1:]
-        names = self.schema.matrix_names
+        names, response = self.schema.matrix_names, self.schema.response.name
         if not self.model.fit_intercept:
-            return Coefficients(names, of_columns, sd, interval, inclusion, prob)
+            return Coefficients(names, of_columns, sd, interval, inclusion, prob, response)
         level = prediction.intercept
         return Coefficients(
             ("(intercept)", *names),
@@ -275,6 +277,7 @@ class SubsetPosterior(ExplainsRows):
             np.concatenate([interval_of(level, prob)[None], interval]),
             np.concatenate([[1.0], inclusion]),
             prob,
+            response,
         )
 
     def predict(self, X: Any, kind: Kind = "mean", prob: float = 0.9) -> Any:

@@ -150,10 +150,13 @@ class RankedModels(Shown):
         The models.
     normalised : Normalised
         What their probabilities rest on.
+    response : str
+        What is predicted.
     """
 
     models: tuple[RankedModel, ...]
     normalised: Normalised
+    response: str = ""
 
     def __repr__(self) -> str:
         return f"<RankedModels: the {len(self):,} most probable>"
@@ -185,7 +188,8 @@ class RankedModels(Shown):
         included = np.array([[unit in one.units for one in self.models] for unit in units]).reshape(len(units), -1)
         order = np.argsort(-(included @ weight), kind="stable")
         shown = f"the {len(self):,} most probable hold {percent(float(weight.sum()))}" if known else "by their odds"
-        return model_space(ax, [list(units)[at] for at in order], included[order], weight, shown)
+        title = f"Most probable models of {self.response}" if self.response else "Most probable models"
+        return model_space(ax, [list(units)[at] for at in order], included[order], weight, title, shown)
 
     def to_dict(self) -> dict[str, Any]:
         """The models as JSON-safe values."""
@@ -209,12 +213,15 @@ class Inclusion(Shown):
         has no Monte Carlo noise beyond which models were visited, and is off where much was not.
     exact : numpy.ndarray or None
         Over all models, where they were enumerated.
+    response : str
+        What is predicted.
     """
 
     units: tuple[str, ...]
     frequency: np.ndarray
     renormalised: np.ndarray
     exact: np.ndarray | None = None
+    response: str = ""
 
     def __repr__(self) -> str:
         return f"<Inclusion of {counted(len(self.units), 'column')}>"
@@ -249,9 +256,13 @@ class Inclusion(Shown):
         order = np.argsort(-self.best, kind="stable")[:DRAWN]
         names, shares = [self.units[place] for place in order], self.best[order]
         below = "exact, over all models" if self.exact is not None else "share of the draws"
-        ax = plots.bars(ax, names, shares, "P(column is in the model)", "Which columns are in the model?", below)
+        ax = plots.bars(ax, names, shares, "P(column is in the model)", self._title, below)
         ax.axvline(0.5, color="black", linewidth=0.8, linestyle=":")
         return ax
+
+    @property
+    def _title(self) -> str:
+        return f"Columns in the model of {self.response}" if self.response else "Columns in the model"
 
     def to_dict(self) -> dict[str, Any]:
         """The probabilities as JSON-safe values, by unit."""
@@ -279,6 +290,8 @@ class Coefficients(Shown):
         The probability of the column: exact, or the share of the draws with it.
     prob : float
         The probability of the intervals.
+    response : str
+        What is predicted.
     """
 
     names: tuple[str, ...]
@@ -287,6 +300,7 @@ class Coefficients(Shown):
     interval: np.ndarray
     inclusion: np.ndarray
     prob: float
+    response: str = ""
 
     def __repr__(self) -> str:
         return f"<Coefficients of {counted(len(self.names), 'term')}, averaged over models>"
@@ -302,7 +316,11 @@ class Coefficients(Shown):
         shown = [place for place in self.order if self.names[place] != "(intercept)"][:DRAWN]
         names, mean, interval = [self.names[place] for place in shown], self.mean[shown], self.interval[shown]
         below = f"averaged over models: mean and {self.prob:.0%} credible interval"
-        return plots.dots(ax, names, mean, interval, None, "change for one unit more", "Coefficients", below)
+        return plots.dots(ax, names, mean, interval, None, "change for one unit more", self._title, below)
+
+    @property
+    def _title(self) -> str:
+        return f"Coefficients for {self.response}" if self.response else "Coefficients"
 
     @property
     def order(self) -> list[int]:

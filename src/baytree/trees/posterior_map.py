@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -33,7 +34,7 @@ class Node:
     begin, probability : float
         Where it begins on the map, and how wide it is.
     below : tuple of Node
-        What is asked at the next place, the most probable first.
+        What is asked at the next place: questions about one column side by side, the most probable first.
     """
 
     question: str | None
@@ -67,7 +68,7 @@ class PosteriorMap(Shown):
     places : tuple of str
         The places, from the root on.
     paths : tuple of Node
-        What the root asks, the most probable first.
+        What the root asks, in the same order.
     held : float
         The probability of the trees on the map.
     trees : int
@@ -175,7 +176,7 @@ def _asked(tree: Tree, levels: int) -> list[_Cell]:
 
 
 def _nodes(trees: Sequence[tuple[tuple[_Cell, ...], float]], level: int, begin: float) -> tuple[Node, ...]:
-    """Trees grouped by what they ask at a place, the most probable first."""
+    """Trees grouped by what they ask at a place, questions about one column side by side, the most probable first."""
     if not trees or level == len(trees[0][0]):
         return ()
     groups: dict[_Cell, list[tuple[tuple[_Cell, ...], float]]] = {}
@@ -183,7 +184,10 @@ def _nodes(trees: Sequence[tuple[tuple[_Cell, ...], float]], level: int, begin: 
         groups.setdefault(cells[level], []).append((cells, probability))
     weights = {cell: float(sum(probability for _, probability in group)) for cell, group in groups.items()}
     nodes = []
-    for cell in sorted(groups, key=lambda one: -weights[one]):
+    of_column: Counter[str] = Counter()
+    for (_, column, leaf), weight in weights.items():
+        of_column[column or f"leaf {leaf}"] += weight  # type: ignore[assignment]
+    for cell in sorted(groups, key=lambda one: (-of_column[one[1] or f"leaf {one[2]}"], one[1] or "", -weights[one])):
         nodes.append(Node(*cell, begin, weights[cell], _nodes(groups[cell], level + 1, begin)))
         begin += weights[cell]
     return tuple(nodes)

@@ -123,7 +123,8 @@ class GateDirections(Shown):
                 # There is room for what an expert says of an average row, but not for how it got there.
                 plots.end(ax, layout, leaf, [f"leaf {leaf + 1}", plots.shortened(said.split(" (")[0])])
         of = "the first branch" if self.tree.branching == 2 else "each branch"
-        return plots.titled(ax, f"Probability of {of} along each gate's direction")
+        below = "leaves: what the expert says of an average row"
+        return plots.titled(ax, f"Probability of {of} along each gate's direction", below)
 
 
 def gate_directions(tree: SoftTree, names: tuple[str, ...], leaves: tuple[str, ...]) -> GateDirections:
