@@ -16,9 +16,8 @@ from ..trees.forest import Forest
 if TYPE_CHECKING:
     from .posterior import Posterior
 
-# A part of the table's space: of each column that is asked about, which of its bins lie in it, the bin of missing
-# values last.
-Region = tuple[tuple[int, tuple[bool, ...]], ...]
+# A part of the table's space in words: of each column that is asked about, where in it.
+Region = tuple[tuple[int, str], ...]
 
 
 def reasons_of(posterior: Posterior, values: Sequence[Any], row: np.ndarray, place: int) -> Reasons:
@@ -46,11 +45,7 @@ def reasons_of(posterior: Posterior, values: Sequence[Any], row: np.ndarray, pla
         shares[region] += weight[tree]
         sums[region] += weight[tree] * mean
     paths = tuple(
-        Path(
-            tuple(said(schema.columns[feature], bins) for feature, bins in region),
-            float(share),
-            float(sums[region] / share),
-        )
+        Path(tuple(answer for _, answer in region), float(share), float(sums[region] / share))
         for region, share in shares.most_common()
     )
     return Reasons(
@@ -61,7 +56,7 @@ def reasons_of(posterior: Posterior, values: Sequence[Any], row: np.ndarray, pla
 
 
 def region_of(forest: Forest, tree: int, schema: Schema, row: np.ndarray) -> Region:
-    """The part of space that the leaf of a row is, column by column in the order of the questions."""
+    """The part of space that the leaf of a row is, column by column, whatever the order of the questions."""
     node = int(forest.begin[tree])
     asked: dict[int, np.ndarray] = {}
     while (feature := int(forest.feature[node])) >= 0:
@@ -71,7 +66,7 @@ def region_of(forest: Forest, tree: int, schema: Schema, row: np.ndarray) -> Reg
         same = left if here else ~left
         asked[feature] = asked.get(feature, np.ones_like(left)) & same
         node = node + 1 if here else int(forest.below[node + 1])
-    return tuple((feature, tuple(bins.tolist())) for feature, bins in asked.items())
+    return tuple((feature, said(schema.columns[feature], asked[feature])) for feature in sorted(asked))
 
 
 def goes_left(forest: Forest, node: int, column: Column) -> np.ndarray:
@@ -85,7 +80,7 @@ def goes_left(forest: Forest, node: int, column: Column) -> np.ndarray:
     return left
 
 
-def said(column: Column, inside: Sequence[bool]) -> str:
+def said(column: Column, inside: np.ndarray) -> str:
     """Some bins of a column in words, such as ``8.5 < Start <= 12.5``."""
     known, missing = np.flatnonzero(inside[:-1]), inside[-1] and column.has_missing
     if not len(known):
@@ -110,8 +105,8 @@ def _effects(schema: Schema, values: Sequence[Any], shares: Counter[Region]) -> 
     """Of each column, how probable it is that it is asked about, and the answer that is given most often."""
     of_columns: dict[int, Counter[str]] = {}
     for region, share in shares.items():
-        for feature, bins in region:
-            of_columns.setdefault(feature, Counter())[said(schema.columns[feature], bins)] += share
+        for feature, answer in region:
+            of_columns.setdefault(feature, Counter())[answer] += share
     effects = [
         Effect(schema.names[feature], shown(values[feature]), float(answers.total()), rule=answers.most_common(1)[0][0])
         for feature, answers in of_columns.items()

@@ -177,7 +177,7 @@ class BaseSummary(ABC):
         return figures | {"model": model, "verdict": self.verdict, "agree": self.agree, "grade": self.grade}
 
     def __repr__(self) -> str:
-        return f"<{type(self).__name__}: {self.opening()[0]}; {FIRST.split(self.verdict)[0]}>"
+        return f"<{type(self).__name__}: {self.what} of {self.response!r}; {FIRST.split(self.verdict)[0]}>"
 
     def _repr_html_(self) -> str:
         return notebook.boxed(*self.html())

@@ -49,7 +49,8 @@ def reasons_of(posterior: SubsetPosterior, values: Sequence[Any], row: np.ndarra
             )
         )
     effects.sort(key=lambda effect: -abs(effect.mean or 0.0))
-    name, base = schema.response.name, float(prediction.level.mean())
+    # What all models predict of an average row; with an intercept its posterior mean is that of the response.
+    name, base = schema.response.name, posterior.model.calibrated.mean
     title = f"What moves {name} from {base:.4g}, that of an average row"
     return Reasons((), tuple(effects), base, name, ("", title))
 
