@@ -11,6 +11,7 @@ from typing import Any
 
 import matplotlib as mpl
 import numpy as np
+from PIL import Image
 
 import baytree as bt
 
@@ -26,7 +27,10 @@ def save(name: str, draw: Callable[[], Any]) -> None:
 
     drawn = draw()
     axes = drawn if hasattr(drawn, "figure") else drawn[0]
-    axes.figure.savefig(folder / f"{name}.png", dpi=100)
+    path = folder / f"{name}.png"
+    axes.figure.savefig(path, dpi=100)
+    with Image.open(path) as picture:  # few colours make small files
+        picture.convert("RGB").quantize(96).save(path, optimize=True)
     pyplot.close("all")
     print(f"{name}.png")
 

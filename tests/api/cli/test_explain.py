@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
@@ -20,7 +21,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     kyphosis, boston = bt.datasets.load("kyphosis"), bt.datasets.load("boston")
     kyphosis.X.with_columns(pl.Series("kyphosis", kyphosis.y)).write_csv(place / "kyphosis.csv")
     boston.X.with_columns(pl.Series("medv", boston.y)).write_csv(place / "boston.csv")
-    run = {"warmup": 50, "draws": 20, "chains": 2, "seed": 1, "progress": False}
+    run: dict[str, Any] = {"warmup": 50, "draws": 20, "chains": 2, "seed": 1, "progress": False}
     bt.sample(bt.CART(), kyphosis.design(), **run).save(place / "kyphosis.baytree")
     bt.sample(bt.BART(trees=5), boston.design(), **run).save(place / "sums.baytree")
     return place

@@ -224,7 +224,7 @@ def test_pictures_say_the_name_of_the_response() -> None:
     X = pd.DataFrame({"age": generator.normal(size=60), "dose": generator.normal(size=60)})
     y = pd.Series(X["age"] + generator.normal(size=60), name="pressure")
     few: dict[str, Any] = {"draws": 50, "warmup": 20, "chains": 2, "random_state": 0}
-    fitted = [
+    fitted: list[Any] = [
         bt.CARTRegressor(**few).fit(X, y),
         bt.BARTRegressor(trees=5, **few).fit(X, pl.Series("pressure", y.to_numpy())),
         bt.SubsetRegressor(random_state=0).fit(X, y),
