@@ -42,7 +42,7 @@ APART = {EXAMPLES / "demo.py", EXAMPLES / "gallery.py", EXAMPLES / "service.py"}
 
 def test_gallery(tmp_path: Path) -> None:
     """Every picture can be drawn, and the page shows it and no other."""
-    command = [sys.executable, EXAMPLES / "gallery.py", "--quick", tmp_path]
+    command = [sys.executable, str(EXAMPLES / "gallery.py"), "--quick", str(tmp_path)]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     drawn = {path.name for path in tmp_path.glob("*.png")}
     docs = EXAMPLES.parent / "docs"

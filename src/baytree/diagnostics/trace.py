@@ -58,8 +58,7 @@ class Trace:
             order = np.lexsort((generator.random(values.size), values.ravel()))
             place = np.empty(values.size, dtype=int)
             place[order] = np.arange(values.size) * bins // values.size
-            place = place.reshape(values.shape)
-            found[name] = np.stack([np.bincount(chain, minlength=bins) for chain in place])
+            found[name] = np.stack([np.bincount(chain, minlength=bins) for chain in place.reshape(values.shape)])
         return found
 
     def plot(self, axes: Sequence[Axes] | None = None, kind: str = "trace") -> Sequence[Axes]:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from .columns import axes
-from .palette import FAINT, OKABE_ITO, PALE, SMALL, readable_on, shortened, titled
+from .palette import FAINT, OKABE_ITO, PALE, SMALL, readable_on, titled
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -16,8 +16,8 @@ WIDTH_INCHES, ROW_INCHES, FRAME_INCHES = 9.0, 0.55, 1.3
 # Columns that have a colour of their own; the others share one.
 COLOURS = [colour for colour in OKABE_ITO if colour != "#000000"]
 OTHERS = "#7F7F7F"
-# Inches of a letter, and how many letters make a label worth while.
-LETTER_INCHES, LEAST_LETTERS = 0.068, 4
+# Inches of a letter.
+LETTER_INCHES = 0.068
 
 # The place, begin and width of a piece, its question, its column if it asks, and whether it is a leaf.
 Piece = tuple[int, float, float, str, str | None, bool]
@@ -52,12 +52,12 @@ def icicle(
         colour = PALE if column is None else colours[column]
         ax.barh(row, width, left=begin, height=0.92, color=colour, edgecolor="white", linewidth=min(0.6, 60 * width))
         letters = int(inches * width / LETTER_INCHES)
-        text = question if column is not None else "leaf"
-        if letters >= min(len(text), LEAST_LETTERS + 2) and letters >= LEAST_LETTERS:
+        # The colour tells the column, so that its name may be left out.
+        texts = ["leaf"] if column is None else [question, question.removeprefix(f"{column} ")]
+        text = next((text for text in texts if len(text) <= letters), None)
+        if text is not None:
             ink = "0.35" if column is None else readable_on(colour)
-            ax.text(
-                begin + width / 2, row, shortened(text, letters), ha="center", va="center", color=ink, fontsize=SMALL
-            )
+            ax.text(begin + width / 2, row, text, ha="center", va="center", color=ink, fontsize=SMALL)
     if held < 1 - 1e-9:
         rows = max(len(places), 1)
         ax.barh(
