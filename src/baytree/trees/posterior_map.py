@@ -15,7 +15,7 @@ from .tree import Tree
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-# How many lines are printed; less probable paths are not.
+# How many questions are printed, the most probable ones.
 LISTED = 20
 
 
@@ -118,13 +118,15 @@ class PosteriorMap(Shown):
             pending += [(level + 1, below) for below in reversed(node.below)]
 
     def __str__(self) -> str:
+        asked = [(level, node) for level, node in self.walk() if node.question is not None]
+        least = min(sorted((node.probability for _, node in asked), reverse=True)[:LISTED], default=0.0)
         lines = [f"Trees for {self.response} by decision path: {self._said}"]
-        for level, node in self.walk():
-            if node.question is not None:
+        for level, node in asked:
+            if node.probability >= least:
                 where = f"{self.places[level]}: " if level else ""
                 lines.append(f"{percent(node.probability):>6}  {'  ' * level}{where}{node.question}?")
-        rest = len(lines) - 1 - LISTED
-        return "\n".join(lines[: LISTED + 1] + ([f"        … and {rest:,} more"] if rest > 0 else []))
+        rest = len(asked) + 1 - len(lines)
+        return "\n".join([*lines, *([f"        and {rest:,} less probable"] if rest else [])])
 
     @property
     def _said(self) -> str:
