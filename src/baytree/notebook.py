@@ -31,7 +31,7 @@ def escaped(text: object) -> str:
 
 def preformatted(text: object) -> str:
     """Lines of text as they are."""
-    style = "margin:0;padding:0;background:none;border:0;color:inherit;line-height:1.3;overflow-x:auto"
+    style = "margin:0;padding:0;background:none;border:0;color:inherit;line-height:1.3;white-space:pre-wrap"
     return f'<pre style="{style}">{escaped(text)}</pre>'
 
 

@@ -123,21 +123,20 @@ class Tree:
         return f"{value:.4g} ({rows})"
 
     def _repr_html_(self) -> str:
-        def split(node: int, left: str, right: str) -> str:
+        # Each node is told the answer that leads to it.
+        def split(node: int, left: Callable[[str], str], right: Callable[[str], str]) -> Callable[[str], str]:
             rule = self.rules[node]
             assert rule is not None
-            branches = "".join(
-                f'<div style="margin-left:1.2em"><em style="{notebook.MUTED}">{answer}</em> {below}</div>'
-                for answer, below in (("yes", left), ("no", right))
-            )
+            below = f'<div style="margin-left:1.2em">{left("yes: ")}{right("no: ")}</div>'
             # What lies deeper than anyone reads at once is folded up.
-            return notebook.folded(f"{self.question(rule)}?", branches, shown=self.depths[node] < UNFOLDED)
+            unfolded = self.depths[node] < UNFOLDED
+            return lambda answer: notebook.folded(f"{answer}{self.question(rule)}?", below, shown=unfolded)
 
-        def leaf(node: int, place: int) -> str:
-            return notebook.line(self.leaf_text(node, place), style="display:inline")
+        def leaf(node: int, place: int) -> Callable[[str], str]:
+            return lambda answer: notebook.line(f"{answer}{self.leaf_text(node, place)}", style="margin-left:1.05em")
 
         size = f"{counted(self.n_leaves, 'leaf', 'leaves')}, depth {self.depth}; {self.schema.response.name}"
-        return notebook.boxed(notebook.line(size, style=notebook.MUTED), self.walk(split, leaf))
+        return notebook.boxed(notebook.line(size, style=notebook.MUTED), self.walk(split, leaf)(""))
 
     def plot(self, ax: Axes | None = None, title: str = "") -> Axes:
         """Draw the tree from the left to the right, with what its leaves say, its intervals and its rows.
