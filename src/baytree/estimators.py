@@ -54,6 +54,8 @@ SAID = {
         Threads, as joblib counts them; None for one a chain, at most one a processor.""",
     "verbose": """verbose : bool
         Whether to show progress.""",
+    "importances": """feature_importances_ : numpy.ndarray
+        Of each column the posterior mean of its share of the rules, or of a linear model's terms.""",
     "columns_": """n_features_in_ : int
         Number of columns.
     feature_names_in_ : numpy.ndarray

@@ -57,6 +57,7 @@ _PARAMETERS = """
     ----------
     posterior_ : BARTPosterior
         The draws: sums of trees, what they use, summaries, prediction, files.
+    {importances}
     {columns_}
     """
 

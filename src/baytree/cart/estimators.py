@@ -48,6 +48,7 @@ _PARAMETERS = """
     ----------
     posterior_ : Posterior
         The draws: trees, their probabilities, summaries, prediction, files.
+    {importances}
     {columns_}
     """
 

@@ -54,6 +54,7 @@ _PARAMETERS = """
     ----------
     posterior_ : SubsetPosterior
         The draws: inclusion probabilities, the best models, coefficients, prediction, files.
+    {importances}
     {columns_}
     """
 
