@@ -13,7 +13,7 @@ FUZZ_SECONDS ?= 60
 CLANG ?= $(shell command -v clang++ || ls /usr/bin/clang++-[0-9]* 2>/dev/null | sort -V | tail -n 1)
 
 .DEFAULT_GOAL := help
-.PHONY: FORCE help demo test test-slow lint bench sanitize tsan wheel fuzz fuzz-programs fuzz-tables robustness docs clean compiler
+.PHONY: FORCE help demo gallery test test-slow lint bench sanitize tsan wheel fuzz fuzz-programs fuzz-tables robustness docs clean compiler
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -40,6 +40,9 @@ $(VENV)/%-extra: $(VENV)/installed
 
 demo: $(VENV)/installed ## Fit the bundled breast-cancer data and show what was learned
 	@$(BIN)/python examples/demo.py
+
+gallery: $(VENV)/test-extra ## Draw the pictures of docs/gallery.md anew
+	$(BIN)/python examples/gallery.py docs/assets/gallery
 
 test: $(VENV)/test-extra ## Run the default tests
 	$(BIN)/python -m pytest -n auto

@@ -116,6 +116,7 @@ class Baytree(System):
             n_jobs=self.threads,
         ).fit(self.X, self.y)
         posterior = model.posterior_
+        assert posterior.sigma is not None
         return Fit(posterior.sigma[0], lambda rows: posterior.predict(rows, kind="draws")[0])
 
 

@@ -34,6 +34,7 @@ from .subset.priors import BetaBinomial, ExpectedSize, GPrior, HyperG, HyperGN, 
 from .trees.tree import Tree
 
 if TYPE_CHECKING:
+    from . import plot
     from .bart.estimators import BARTClassifier, BARTRegressor
     from .cart.estimators import CARTClassifier, CARTRegressor
     from .hmdt.estimators import HMDTClassifier, HMDTRegressor
@@ -96,6 +97,7 @@ __all__ = [
     "make_linear_design",
     "make_sequence_design",
     "permutation_null",
+    "plot",
     "read",
     "read_linear",
     "resume",
@@ -116,6 +118,8 @@ _ESTIMATORS = {
 
 
 def __getattr__(name: str) -> Any:
+    if name == "plot":
+        return import_module(".plot", __name__)
     for family, estimators in _ESTIMATORS.items():
         if name in estimators:
             return getattr(import_module(f".{family}.estimators", __name__), name)

@@ -18,6 +18,7 @@ from .knowledge import Knowledge
 from .knowledge.sklearn import from_scikit_learn
 from .mcmc.contract import Model, PosteriorType
 from .posterior.base import BasePosterior
+from .posterior.prediction import Kind
 from .sampling.api import sample
 from .validation import is_whole
 
@@ -53,6 +54,8 @@ SAID = {
         Threads, as joblib counts them; None for one a chain, at most one a processor.""",
     "verbose": """verbose : bool
         Whether to show progress.""",
+    "importances": """feature_importances_ : numpy.ndarray
+        Of each column the posterior mean of its share of the rules, or of a linear model's terms.""",
     "columns_": """n_features_in_ : int
         Number of columns.
     feature_names_in_ : numpy.ndarray
@@ -98,8 +101,17 @@ class Estimator(BaseEstimator):
             return None if self.random_state is None else int(self.random_state)
         return int(check_random_state(self.random_state).randint(2**31))
 
-    def _predict(self, X: Any, kind: str, prob: float, **more: Any) -> np.ndarray:
+    def _predict(self, X: Any, kind: Kind, prob: float, **more: Any) -> Any:
         return self._fitted_to(X).predict(X, kind, prob, **more)
+
+    def _with_std(self, X: Any, kind: str, prob: float, return_std: bool, **more: Any) -> Any:
+        """What a regressor predicts; as scikit-learn wants it, also with the standard deviation of a new response."""
+        if not return_std:
+            return self._predict(X, kind, prob, **more)
+        if kind != "mean":
+            raise InputError(f"return_std=True goes with the mean, and kind={kind!r} was asked for; leave one out")
+        found: Any = self._predict(X, ("mean", "sd"), prob, **more)
+        return found["mean"], found["sd"]
 
     def _fitted_to(self, X: Any) -> Any:
         """The posterior, which new rows have the columns for."""
@@ -107,6 +119,18 @@ class Estimator(BaseEstimator):
         table_of(X)  # first, as its errors about the shape say more
         validate_data(self, X, reset=False, skip_check_array=True)
         return self.posterior_
+
+    def _repr_html_inner(self) -> str:
+        return super()._repr_html_inner() + self._posterior_html()
+
+    def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
+        shown: dict[str, str] = super()._repr_mimebundle_(**options)
+        return shown | ({"text/html": shown["text/html"] + self._posterior_html()} if "text/html" in shown else {})
+
+    def _posterior_html(self) -> str:
+        """What stands below scikit-learn's diagram in a notebook, once there is a posterior."""
+        posterior = getattr(self, "posterior_", None)
+        return "" if posterior is None else posterior._repr_html_()
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -127,7 +151,19 @@ class Classifier(ClassifierMixin):
         return np.asarray(self.posterior_.schema.response.classes)
 
 
-class TreeEstimator(Estimator):
+class Importances:
+    """An estimator whose posterior says how much each column is used."""
+
+    posterior_: Any  # each estimator says of which family
+
+    @property
+    def feature_importances_(self) -> np.ndarray:
+        """Of each column the posterior mean of its share of the rules, or of a linear model's terms."""
+        check_is_fitted(self)
+        return self.posterior_.variable_use().mean
+
+
+class TreeEstimator(Importances, Estimator):
     """An estimator that fits a posterior over trees, or sums of them."""
 
     _task: Literal["classification", "regression"]

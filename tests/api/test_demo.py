@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 import subprocess
 import sys
@@ -36,7 +37,18 @@ def test_demo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 # These have tests of their own.
-APART = {EXAMPLES / "demo.py", EXAMPLES / "service.py"}
+APART = {EXAMPLES / "demo.py", EXAMPLES / "gallery.py", EXAMPLES / "service.py"}
+
+
+def test_gallery(tmp_path: Path) -> None:
+    """Every picture can be drawn, and the page shows it and no other."""
+    command = [sys.executable, str(EXAMPLES / "gallery.py"), "--quick", str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    drawn = {path.name for path in tmp_path.glob("*.png")}
+    docs = EXAMPLES.parent / "docs"
+    assert set(done.stdout.split()) == drawn == {path.name for path in (docs / "assets" / "gallery").glob("*.png")}
+    shown = re.findall(r"assets/gallery/(\w+\.png)", (docs / "gallery.md").read_text())
+    assert sorted(shown) == sorted(drawn)
 
 
 @pytest.mark.parametrize("path", sorted(set(EXAMPLES.glob("*.py")) - APART), ids=lambda path: path.stem)

@@ -151,6 +151,8 @@ def test_examples_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     namespace: dict[str, Any] = {"__name__": "__main__"}
     for block in blocks(page):
         block.run(namespace)
+    if "matplotlib.pyplot" in sys.modules:  # the pictures of a page are closed with it
+        sys.modules["matplotlib.pyplot"].close("all")
 
 
 @pytest.mark.parametrize("page", LINKED, ids=lambda page: page.relative_to(ROOT).as_posix())

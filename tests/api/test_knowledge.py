@@ -750,6 +750,7 @@ def test_estimators_add_to_what_the_prior_knows() -> None:
     # Arrays have names too, which count from 0 where those of programs count from 1.
     program = bt.slp.load("growtree.slp")
     model = bt.CARTRegressor(prior=program, interaction_cst=[[1]], **quick).fit(frame.to_numpy(), np.arange(40.0))
+    assert isinstance(model.posterior_.model.prior, bt.slp.Program)
     assert model.posterior_.model.prior.text == program.text + "interaction([x1]).\n"
     asked = [{split["feature"] for split in path} for tree in model.posterior_.trees for path in paths(tree.to_dict())]
     assert {"x1"} in asked and not any({"x1"} < path for path in asked)

@@ -14,6 +14,7 @@ PACKAGE = ROOT / "src" / "baytree"
 # --8<-- [start:layers] docs/design/index.md shows these lines
 LAYERS = """
 _core text ←
+notebook ←
 errors ←
 validation ←
 data ←
@@ -26,6 +27,7 @@ sampling interpret ←
 estimators ←
 cart bart subset hme ←
 hmdt ←
+plot ←
 studies ←
 __init__ ←
 cli ←

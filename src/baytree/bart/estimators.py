@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 import numpy as np
 from sklearn.base import RegressorMixin
@@ -57,6 +57,7 @@ _PARAMETERS = """
     ----------
     posterior_ : BARTPosterior
         The draws: sums of trees, what they use, summaries, prediction, files.
+    {importances}
     {columns_}
     """
 
@@ -75,7 +76,7 @@ _NOISE = """
 class _BART(TreeEstimator):
     """What the classifier and the regressor share."""
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, offset: Any = None) -> Any:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, offset: Any = None) -> Self:
         """Draw from the posterior.
 
         Parameters
@@ -175,25 +176,29 @@ class BARTRegressor(RegressorMixin, _BART):
     def predict(
         self,
         X: Any,
-        kind: Literal["mean", "interval", "draws", "predictive", "predictive_interval", "sigma"] = "mean",
+        kind: Literal["mean", "sd", "interval", "draws", "predictive", "predictive_interval", "sigma"] = "mean",
         prob: float = 0.9,
         offset: Any = None,
-    ) -> np.ndarray:
+        return_std: bool = False,
+    ) -> Any:
         """Predict new rows; see `BARTPosterior.predict` for the kinds.
 
         Parameters
         ----------
         X : frame or array-like
             New rows.
-        kind : {"mean", "interval", "draws", "predictive", "predictive_interval", "sigma"}
-            The mean response, its credible intervals, its draws, draws of new responses, intervals of those, or the
+        kind : {"mean", "sd", "interval", "draws", "predictive", "predictive_interval", "sigma"}
+            The mean response, the standard deviation of a new one, the mean's credible intervals, its draws, draws of
+            new responses, intervals of those, or the
             mean standard deviation of the noise.
         prob : float
             The probability of the intervals.
         offset : array-like, optional
             What is added to the sum of trees of each row; needed where `fit` had one.
+        return_std : bool
+            Whether to give a pair: the mean, and the standard deviation of a new response.
         """
-        return self._predict(X, kind, prob, offset=offset)
+        return self._with_std(X, kind, prob, return_std, offset=offset)
 
 
 class BARTClassifier(Classifier, _BART):

@@ -13,7 +13,8 @@ from ..data.design import AnyDesign, Schema
 from ..diagnostics.comparison import Rows
 from ..diagnostics.convergence import Diagnostics
 from ..errors import InputError
-from ..interpret.interpretation import Interpretable
+from ..interpret.explanation import Reasons
+from ..interpret.interpretation import Additive
 from ..mcmc.settings import RunSettings
 from ..posterior.arviz import Variable
 from ..posterior.base import Part, taken
@@ -22,6 +23,7 @@ from ..posterior.summary import largest_first
 from ..trees.forest import ENSEMBLE_TYPES, Ensemble, rules_of
 from ..trees.tree import Tree
 from ..validation import require_place
+from .explanation import reasons_of
 from .model import BART
 from .prediction import SumPrediction, SumPredictor
 from .summary import BARTSummary
@@ -31,7 +33,7 @@ VARIANCE, WEIGHTS = "variance_", "log_weight"
 
 
 @dataclass(frozen=True, eq=False)
-class BARTPosterior(Interpretable):
+class BARTPosterior(Additive):
     """Draws of sums of trees.
 
     Attributes
@@ -88,6 +90,11 @@ class BARTPosterior(Interpretable):
         trees = f"{'' if sums == 1 else f'{sums} × '}{self.model.trees} trees"
         size = f"{self.chains} chains × {self.draws:,} draws of {trees}"
         return f"<BARTPosterior: {size}, response {self.schema.response.name!r}>"
+
+    @property
+    def sums(self) -> Ensemble:
+        """The draws, as `ensemble` has them."""
+        return self.ensemble
 
     @property
     def n_leaves(self) -> np.ndarray:
@@ -204,6 +211,9 @@ class BARTPosterior(Interpretable):
     def given_by(self, design: AnyDesign) -> dict[str, Any]:
         """What predictions at a design take from it besides its rows: the offset."""
         return {"offset": design.offset}
+
+    def _reasons(self, values: Sequence[Any], rows: np.ndarray, place: int, prob: float) -> Reasons:
+        return reasons_of(self, values, rows, place, prob)
 
     # ---- files ----------------------------------------------------------------------------------------------------
 

@@ -320,6 +320,19 @@ class SumBlock(Block):
         return total / len(self._sums) + (given.centre + self._added)
 
     @property
+    def sd(self) -> np.ndarray:
+        """The standard deviation of a new number: that of f over the draws, and the noise of each.
+
+        Infinite where draws have Student noise of two degrees of freedom or less.
+        """
+        noise = np.asarray(self.deviations)[:, 0] ** 2
+        if self._prediction.freedom is not None:
+            freedom = np.reshape(self._prediction.freedom, (-1, 1))
+            with np.errstate(divide="ignore"):
+                noise = noise * np.where(freedom > 2, freedom / np.maximum(freedom - 2, 0), np.inf)
+        return np.sqrt(self.fits[:, 0].var(axis=0) + noise.mean(axis=0))
+
+    @property
     def sigma(self) -> np.ndarray:
         """The posterior mean of the standard deviation of the noise, or of its scale."""
         deviations = np.asarray(self.deviations)[:, 0]

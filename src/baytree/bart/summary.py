@@ -8,7 +8,7 @@ from ..posterior.summary import BaseSummary, share_table
 from ..text import counted
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class BARTSummary(BaseSummary):
     """The figures that describe a posterior of sums of trees.
 

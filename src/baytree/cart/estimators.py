@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 import numpy as np
 from sklearn.base import RegressorMixin
@@ -48,6 +48,7 @@ _PARAMETERS = """
     ----------
     posterior_ : Posterior
         The draws: trees, their probabilities, summaries, prediction, files.
+    {importances}
     {columns_}
     """
 
@@ -79,7 +80,7 @@ class _CART(TreeEstimator):
     ) -> None:
         self._take(locals())
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Draw from the posterior.
 
         Parameters
@@ -154,18 +155,22 @@ class CARTRegressor(RegressorMixin, _CART):
     def predict(
         self,
         X: Any,
-        kind: Literal["mean", "interval", "draws", "predictive", "predictive_interval"] = "mean",
+        kind: Literal["mean", "sd", "interval", "draws", "predictive", "predictive_interval"] = "mean",
         prob: float = 0.9,
-    ) -> np.ndarray:
+        return_std: bool = False,
+    ) -> Any:
         """Predict new rows; see `Posterior.predict` for the kinds.
 
         Parameters
         ----------
         X : frame or array-like
             New rows.
-        kind : {"mean", "interval", "draws", "predictive", "predictive_interval"}
-            The mean response, its credible intervals, its draws, draws of new responses, or intervals of those.
+        kind : {"mean", "sd", "interval", "draws", "predictive", "predictive_interval"}
+            The mean response, the standard deviation of a new one, the mean's credible intervals, its draws, draws of
+            new responses, or intervals of those.
         prob : float
             The probability of the intervals.
+        return_std : bool
+            Whether to give a pair: the mean, and the standard deviation of a new response.
         """
-        return self._predict(X, kind, prob)
+        return self._with_std(X, kind, prob, return_std)

@@ -12,7 +12,7 @@ from .. import _core
 from ..data.design import Design
 from ..data.response import Response
 from ..errors import InputError
-from ..posterior.prediction import log_normal, log_share
+from ..posterior.prediction import log_normal, log_share, tails
 from ..validation import is_number, require_positive
 from .calibration import variance_prior
 
@@ -58,6 +58,10 @@ class Leaf(ABC):
     @abstractmethod
     def means(self, statistics: np.ndarray, values: np.ndarray | None = None) -> np.ndarray:
         """The predictive mean of each leaf, shape (leaves, width)."""
+
+    @abstractmethod
+    def interval(self, statistics: np.ndarray, prob: float) -> np.ndarray:
+        """An equal-tailed credible interval of what each leaf predicts, shape (leaves, width, 2)."""
 
     @abstractmethod
     def n_parameters(self, response: Response) -> int:
@@ -134,6 +138,15 @@ class Categorical(Leaf):
             return np.column_stack([1 - values, values])
         pseudo = statistics + self.concentration
         return pseudo / pseudo.sum(axis=1, keepdims=True)
+
+    def interval(self, statistics: np.ndarray, prob: float) -> np.ndarray:
+        """Of each class probability; that of a Dirichlet distribution is a beta variable."""
+        from scipy.special import betaincinv
+
+        pseudo = statistics + self.concentration
+        others = pseudo.sum(axis=1, keepdims=True) - pseudo
+        ends = [betaincinv(pseudo, others, level) for level in tails(prob)]
+        return np.stack(ends, axis=-1)
 
     def n_parameters(self, response: Response) -> int:
         """A probability for each class."""
@@ -228,6 +241,15 @@ class Gaussian(Leaf):
     def means(self, statistics: np.ndarray, values: np.ndarray | None = None) -> np.ndarray:
         """The predictive mean of each leaf."""
         return (self._posterior(statistics)[0] if values is None else values)[:, None]
+
+    def interval(self, statistics: np.ndarray, prob: float) -> np.ndarray:
+        """Of the mean, which is a Student variable of the leaf's degrees of freedom."""
+        from scipy.special import stdtrit
+
+        mean, kappa, nu, sum_of_squares = self._posterior(statistics)
+        scale = np.sqrt(sum_of_squares / (nu * kappa))
+        ends = [mean + scale * stdtrit(nu, level) for level in tails(prob)]
+        return np.stack(ends, axis=-1)[:, None]
 
     def n_parameters(self, response: Response) -> int:
         """Two: the mean and the standard deviation."""

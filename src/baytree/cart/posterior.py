@@ -15,7 +15,8 @@ from ..diagnostics.comparison import Rows
 from ..diagnostics.convergence import Diagnostics
 from ..diagnostics.evidence import LogEvidence, stepping_stone
 from ..errors import InputError
-from ..interpret.summary_tree import Summarisable
+from ..interpret.explanation import Reasons
+from ..interpret.interpretation import Interpretable
 from ..mcmc.settings import RunSettings
 from ..posterior.arviz import Variable, with_prior
 from ..posterior.base import RUNGS, Part, taken
@@ -24,10 +25,12 @@ from ..posterior.summary import largest_first
 from ..priors.edit_tree import EditTree
 from ..text import counted
 from ..trees.diff import Edits, compare
-from ..trees.forest import FOREST_TYPES, Forest, rules_of
+from ..trees.forest import FOREST_TYPES, Ensemble, Forest, rules_of
+from ..trees.posterior_map import PosteriorMap
 from ..trees.tree import Tree, Trees
 from ..validation import require_place, require_whole
 from .diagnostics import with_trees
+from .explanation import reasons_of
 from .model import CART
 from .prediction import TreePrediction
 from .summary import TOP_TREES, EveryTree, Summary
@@ -38,6 +41,10 @@ from .visited import BEST, Visited
 VALUES = "value"
 # Ladders that made fewer round trips say little of the evidence, and of its error.
 FEW_TRIPS = 10
+# How many trees a map shows, and of how many levels at most.
+MAPPED, MOST_LEVELS = 1000, 5
+# The probability of the credible intervals that leaves have.
+PROB = 0.9
 
 
 class TopTree(NamedTuple):
@@ -48,15 +55,21 @@ class TopTree(NamedTuple):
     per_chain: np.ndarray
 
 
-def fitted_tree(schema: Schema, forest: Forest, index: int, means: np.ndarray) -> Tree:
-    """A stored tree, with the means of what its leaves predict as their values."""
+def fitted_tree(
+    schema: Schema, forest: Forest, index: int, means: np.ndarray, intervals: np.ndarray | None = None
+) -> Tree:
+    """A stored tree, with the means of what its leaves predict as their values, and credible intervals of these."""
     classes = schema.response.classes
-    if classes is None:
-        values = means[:, 0].tolist()
-    else:
-        values = [dict(zip(map(str, classes), row.tolist(), strict=True)) for row in means]
-    rows = forest.rows[forest.nodes(index)].tolist()
-    return Tree(schema, rules_of(forest, index), tuple(rows), tuple(values))
+
+    def of_leaves(found: np.ndarray) -> tuple[Any, ...]:
+        if classes is None:
+            return tuple(found[:, 0].tolist())
+        return tuple(dict(zip(map(str, classes), row.tolist(), strict=True)) for row in found)
+
+    rows = tuple(forest.rows[forest.nodes(index)].tolist())
+    return Tree(
+        schema, rules_of(forest, index), rows, of_leaves(means), () if intervals is None else of_leaves(intervals), PROB
+    )
 
 
 class BestTree(NamedTuple):
@@ -97,7 +110,7 @@ class IndependenceBound(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Posterior(Summarisable):
+class Posterior(Interpretable):
     """Draws of trees from a posterior.
 
     A chain that stays at a tree stores it once, so there are fewer stored trees than draws.
@@ -160,6 +173,11 @@ class Posterior(Summarisable):
         return self.summed is None
 
     @property
+    def sums(self) -> Ensemble:
+        """The draws as sums of one tree each, without what their leaves say."""
+        return Ensemble(self.forest, self.tree_index[..., None], np.empty(0, dtype=np.float32))
+
+    @property
     def n_leaves(self) -> np.ndarray:
         """The number of leaves of each draw, shape (chains, draws)."""
         return self.forest.leaves[self.tree_index]
@@ -188,7 +206,8 @@ class Posterior(Summarisable):
     def _average_tree(self, index: int) -> Tree:
         """A stored tree; what the leaves predict is averaged over all draws of the same rules."""
         if self.values is None:
-            return self._stored_tree(index)
+            leaves = self.forest.leaves_of(np.array([index]))
+            return self._tree(self.forest, index, self.leaf_means(leaves), self.statistics[leaves])
         same = np.flatnonzero(self.forest.identity == self.forest.identity[index])
         leaves = np.arange(self.forest.leaves[index])
         means = self.leaf_means((self.forest.first_leaf[same][:, None] + leaves).ravel())
@@ -197,8 +216,11 @@ class Posterior(Summarisable):
             self.forest, index, np.average(means.reshape(len(same), len(leaves), -1), axis=0, weights=draws)
         )
 
-    def _tree(self, forest: Forest, index: int, means: np.ndarray) -> Tree:
-        return fitted_tree(self.schema, forest, index, means)
+    def _tree(self, forest: Forest, index: int, means: np.ndarray, statistics: np.ndarray | None = None) -> Tree:
+        """A tree; from the statistics of its leaves come the credible intervals of what they say."""
+        assert self.model.leaf is not None
+        intervals = None if statistics is None else self.model.leaf.interval(statistics, PROB)
+        return fitted_tree(self.schema, forest, index, means, intervals)
 
     @cached_property
     def visits(self) -> np.ndarray:
@@ -242,10 +264,11 @@ class Posterior(Summarisable):
         found = []
         for number in range(min(n, len(top))):
             first = int(top.first_leaf[number])
-            means = self.model.leaf.means(summed.statistics[first : first + int(top.leaves[number])])
+            statistics = summed.statistics[first : first + int(top.leaves[number])]
+            tree = self._tree(top, number, self.model.leaf.means(statistics), statistics)
             place = drawn.get(top.key(number))
             share = np.zeros(self.chains) if place is None else shares[:, place]
-            found.append(TopTree(self._tree(top, number, means), float(probability[number]), share))
+            found.append(TopTree(tree, float(probability[number]), share))
         return found
 
     def map_tree(self) -> BestTree:
@@ -266,13 +289,30 @@ class Posterior(Summarisable):
             assert self.model.leaf is not None
             best = visited.log_target(self.model.power)
             statistics = visited.statistics.reshape(int(visited.forest.leaves[0]), -1)
-            tree = self._tree(visited.forest, 0, self.model.leaf.means(statistics))
+            tree = self._tree(visited.forest, 0, self.model.leaf.means(statistics), statistics)
         probability = None if evidence is None else float(np.exp(min(best - evidence.value, 0.0)))
         return BestTree(tree, probability, certified=False)
 
     def best_tree(self) -> Tree:
         """The tree of highest posterior probability, log P(T | x) + log P(y | T, x): that of `map_tree`."""
         return self.map_tree().tree
+
+    def posterior_map(self, trees: int = MAPPED, levels: int = 3) -> PosteriorMap:
+        """A map of the posterior: the most probable trees by decision path; ``print`` or ``plot`` it.
+
+        Parameters
+        ----------
+        trees : int
+            How many trees; at most 1,000 of all trees.
+        levels : int
+            How many levels of each tree the map shows, 5 at most.
+        """
+        require_whole("trees", trees, 1)
+        require_whole("levels", levels, 1)
+        if levels > MOST_LEVELS:
+            raise InputError(f"levels={levels}: a map of so many places cannot be read; choose {MOST_LEVELS} or fewer")
+        found = [(top.tree, top.probability) for top in self.top_trees(trees)]
+        return PosteriorMap.of(found, levels=levels, exact=self.summed is not None, response=self.schema.response.name)
 
     def inclusion(self) -> dict[str, float]:
         """Of each column, the probability that the tree asks about it."""
@@ -345,6 +385,9 @@ class Posterior(Summarisable):
             drawn = prior.sample(design, self.tree_index.size, self.settings.seed).forest
             before = compare(given, drawn, np.ones(len(drawn), dtype=int))
         return compare(given, self.forest, self.visits.sum(axis=0), before)
+
+    def _reasons(self, values: Sequence[Any], rows: np.ndarray, place: int, prob: float) -> Reasons:
+        return reasons_of(self, values, rows, place)
 
     # ---- tempering ------------------------------------------------------------------------------------------------
 

@@ -40,7 +40,7 @@ class EveryTree:
         return f"log evidence {self.log_evidence:.5f}, by {self.sets:,} sets of rows\n{listed}; {most}"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Summary(BaseSummary):
     """The figures that describe a posterior over trees.
 

@@ -299,7 +299,7 @@ def make_design(
     *,
     task: Task,
     names: Sequence[str] | None = None,
-    target: str = "y",
+    target: str | None = None,
     sample_weight: Any = None,
     offset: Any = None,
     categorical_features: Any = None,
@@ -317,8 +317,8 @@ def make_design(
         What kind of response it is.
     names : sequence of str, optional
         Names of the columns; by default the frame's, else ``x0``, ``x1``, …
-    target : str
-        The name of the response.
+    target : str, optional
+        The name of the response; by default that of the series y, else ``y``.
     sample_weight : array-like, optional
         How many copies of itself each row counts as; rows of weight 0 are dropped.
     offset : array-like, optional

@@ -106,3 +106,13 @@ def _array_table(source: Any) -> Table:
 def default_names(width: int) -> tuple[str, ...]:
     """Names for the columns of a source that has none."""
     return tuple(f"x{position}" for position in range(width))
+
+
+def name_of(y: Any) -> str:
+    """The name that a response comes with: that of a series, or of the one column of a frame; else ``y``."""
+    found = nw.from_native(y, eager_only=True, allow_series=True, pass_through=True)
+    if isinstance(found, nw.DataFrame):
+        name: Any = found.columns[0] if len(found.columns) == 1 else None
+    else:
+        name = found.name if isinstance(found, nw.Series) else None
+    return name if isinstance(name, str) and name else "y"

@@ -310,7 +310,7 @@ def make_linear_design(
     categorical_features: Any = None,
     interactions: str | Iterable[tuple[str | int, str | int]] | None = None,
     names: Sequence[str] | None = None,
-    target: str = "y",
+    target: str | None = None,
 ) -> LinearDesign:
     """Make a linear design of predictors and a response that are held apart, as scikit-learn has them.
 
@@ -331,8 +331,8 @@ def make_linear_design(
         The pairs of predictors, by name or position, whose interactions may enter; ``"all"`` for every pair.
     names : sequence of str, optional
         Names of the columns; by default the frame's, else ``x0``, ``x1``, …
-    target : str
-        The name of the response.
+    target : str, optional
+        The name of the response; by default that of the series y, else ``y``.
 
     Returns
     -------

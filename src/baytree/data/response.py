@@ -48,6 +48,19 @@ class Response:
         """What predicting it is called."""
         return "regression" if self.classes is None else "classification"
 
+    def place_of(self, label: Any = None) -> int:
+        """The place of a class, of two by default the second; 0 where there are none."""
+        if self.classes is None:
+            if label is not None:
+                raise InputError(f"of={label!r}: {self.name!r} has no classes; leave it out")
+            return 0
+        if label is None and len(self.classes) == 2:
+            return 1
+        found = np.flatnonzero(self.classes == label)
+        if not len(found):
+            raise unknown_choice("class", label, map(str, self.classes))
+        return int(found[0])
+
     def to_dict(self) -> dict[str, Any]:
         """The response as JSON-safe values, exact to the last bit and with the labels' type."""
         classes = None

@@ -14,7 +14,7 @@ from ..text import counted
 from ..validation import did_you_mean, position_of, texts
 from .binning import Column
 from .files import require_unique
-from .frames import Table, table_of
+from .frames import Table, name_of, table_of
 from .response import Response, Task, learn_offset, learn_response, learn_weight, response_vector
 from .values import ColumnValues, column_values, has_categorical_type, plain_array
 
@@ -106,7 +106,7 @@ def training_of_arrays(
     *,
     task: Task,
     names: Sequence[str] | None,
-    target: str,
+    target: str | None,
     sample_weight: Any,
     offset: Any,
     categorical_features: Any,
@@ -121,6 +121,7 @@ def training_of_arrays(
             )
         require_unique(names)
         table = Table(tuple(names), table.rows, True, table.raw)
+    target = name_of(y) if target is None else target
     if not isinstance(target, str):
         raise InputError(f"target={target!r}: give text, the name of the response")
     _require_shape(table.rows, len(table.names))

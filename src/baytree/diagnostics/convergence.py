@@ -9,6 +9,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
+from .. import notebook
 from ..mcmc.effort import AUTO, PROCESSORS, UNLIMITED, budget_of, more_than
 from ..mcmc.settings import RunSettings
 from ..text import counted, duration, listed
@@ -31,6 +32,7 @@ INDEPENDENT = 0.7
 CHAINS = 4
 
 Grade = Literal["agree", "nearly", "not yet"]
+GRADES = {"agree": "the chains agree", "nearly": "the chains nearly agree", "not yet": "the chains do not agree yet"}
 
 
 @dataclass(frozen=True)
@@ -178,7 +180,7 @@ class SplitDiagnostic:
 Quantity = Diagnostic | PredictionDiagnostic
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Diagnostics:
     """What tells whether the chains of a posterior agree.
 
@@ -207,6 +209,17 @@ class Diagnostics:
     splits: SplitDiagnostic | None
     shared_trees: float | None
     sigma: Diagnostic | None = None
+
+    def __repr__(self) -> str:
+        size = f"{counted(self.chains, 'chain')} × {counted(self.draws, 'draw')}"
+        return f"<Diagnostics: {size}; {GRADES[self.grade]}>"
+
+    def __str__(self) -> str:
+        return "\n".join([*self.table(), *self.warnings()])
+
+    def _repr_html_(self) -> str:
+        said = notebook.verdict(self.grade, GRADES[self.grade])
+        return notebook.boxed(said, notebook.preformatted(self))
 
     @property
     def quantities(self) -> tuple[Quantity, ...]:

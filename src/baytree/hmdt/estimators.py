@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 from sklearn.base import RegressorMixin
@@ -79,7 +79,7 @@ class _HMDT(Estimator):
 
     _task: Literal["classification", "regression"]
 
-    def fit(self, X: Any, y: Any, groups: Any = None) -> Any:
+    def fit(self, X: Any, y: Any, groups: Any = None) -> Self:
         """Learn gates, transitions and experts.
 
         Parameters
@@ -239,6 +239,7 @@ class HMDTRegressor(RegressorMixin, _HMDT):
         groups: Any = None,
         kind: Literal["mean", "sd", "predictive_interval"] = "mean",
         prob: float = 0.9,
+        return_std: bool = False,
     ) -> Any:
         """Predict each row one step ahead, from the rows before it in its sequence.
 
@@ -253,13 +254,15 @@ class HMDTRegressor(RegressorMixin, _HMDT):
             ``"predictive_interval"``: an equal-tailed interval of y_t given these, with a last axis of 2.
         prob : float
             The probability of the interval.
+        return_std : bool
+            Whether to give a pair: the mean, and the standard deviation of a new response.
 
         Returns
         -------
         numpy.ndarray
             For a list of sequences a list of them.
         """
-        return self._fitted_to(X).predict(X, kind, prob, y=y, groups=groups)
+        return self._with_std(X, kind, prob, return_std, y=y, groups=groups)
 
     def score(self, X: Any, y: Any, groups: Any = None) -> float:
         """R² of the predictions one step ahead, at the rows that were seen.

@@ -345,7 +345,8 @@ class HMDTPosterior(BasePosterior):
         nodes, branching = decision.shape[1:]
         reached = known.leaf[rows] @ asked(np.arange(known.leaf.shape[1]), nodes, branching)
         on_path = asked(path.leaf[rows], nodes, branching)
-        return decisions_over_time(decision, reached, path.decision[rows], on_path, ax)
+        title = f"Decisions over time for {self.schema.response.name}"
+        return decisions_over_time(decision, reached, path.decision[rows], on_path, ax, title)
 
     # ---- how it went ----------------------------------------------------------------------------------------------
 

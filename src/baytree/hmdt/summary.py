@@ -15,7 +15,7 @@ from .model import HMDT
 SPELT = {"exact": "EM by forward–backward", "mean_field": "EM under a mean field"}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class HMDTSummary(BaseSummary):
     """The figures that describe a hidden Markov decision tree.
 

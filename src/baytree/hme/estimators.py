@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 import numpy as np
 from sklearn.base import RegressorMixin
@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..errors import InputError
 from ..estimators import SAID, Classifier, Estimator
+from ..posterior.prediction import Kind
 from ..validation import seed_of
 from .data.outputs import design_of_outputs, indicators_of, numbers_of, with_classes
 from .fitting.methods import computes_with
@@ -92,7 +93,7 @@ class _HME(Pictured, Estimator):
 
     _task: Literal["classification", "regression"]
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn the gates and the experts.
 
         Parameters
@@ -108,7 +109,7 @@ class _HME(Pictured, Estimator):
         """
         return self._fit(X, y, sample_weight, {})
 
-    def _learn_more(self, X: Any, y: Any, sample_weight: Any, classes: Any = None) -> Any:
+    def _learn_more(self, X: Any, y: Any, sample_weight: Any, classes: Any = None) -> Self:
         """Go on with the recursions, or begin them."""
         epochs = self.epochs if self.method == "online" else 1
         before: HMEPosterior | None = getattr(self, "posterior_", None)
@@ -118,7 +119,7 @@ class _HME(Pictured, Estimator):
         generator = np.random.default_rng(seed_of(self._seed()))
         return self._keep(before.learn(rows, int(epochs), float(self.decay), generator))
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any, other: dict[str, Any], classes: Any = None) -> Any:
+    def _fit(self, X: Any, y: Any, sample_weight: Any, other: dict[str, Any], classes: Any = None) -> Self:
         """Fit with some parameters other than those of the estimator, and classes that later rows may have."""
         options = {name: getattr(self, name) for name in HME.__dataclass_fields__ if name != "calibration"}
         model = HME(**options | other)
@@ -130,7 +131,7 @@ class _HME(Pictured, Estimator):
         self._learned = design if model.method == "em" else None
         return self._keep(self._sample(model, design), computes_with(model, design))
 
-    def _keep(self, posterior: HMEPosterior, like: Array | None = None) -> Any:
+    def _keep(self, posterior: HMEPosterior, like: Array | None = None) -> Self:
         """Keep a posterior, and its tree on arrays like those that it was computed with."""
         self.posterior_ = posterior
         self.tree_: SoftTree = posterior.tree() if like is None else posterior.tree().to_kind_of(like)
@@ -140,7 +141,7 @@ class _HME(Pictured, Estimator):
         self.n_iter_ = max(posterior.epochs, 1)
         return self
 
-    def _predict(self, X: Any, kind: str, prob: float, **more: Any) -> np.ndarray:
+    def _predict(self, X: Any, kind: Kind, prob: float, **more: Any) -> Any:
         posterior = self._fitted_to(X)
         if kind == "interval" and self._learned is not None:
             if self._around_mode is None:
@@ -225,7 +226,7 @@ class HMERegressor(RegressorMixin, _HME):
     ) -> None:
         self._take(locals())
 
-    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> HMERegressor:
+    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn more rows by the recursions; the first ones say how inputs and outputs are scaled.
 
         Parameters
@@ -243,7 +244,8 @@ class HMERegressor(RegressorMixin, _HME):
         X: Any,
         kind: Literal["mean", "sd", "interval", "draws", "predictive", "predictive_interval"] = "mean",
         prob: float = 0.9,
-    ) -> np.ndarray:
+        return_std: bool = False,
+    ) -> Any:
         """Predict new rows; see `HMEPosterior.predict` for the kinds.
 
         Parameters
@@ -256,8 +258,11 @@ class HMERegressor(RegressorMixin, _HME):
             approximation at its mode, which takes a while the first time; "em2" and "online" have none.
         prob : float
             The probability of the intervals.
+        return_std : bool
+            Whether to give a pair: the mean, and the standard deviation of a new response.
         """
-        return _like(X, self._predict(local(X), kind, prob))
+        found = self._with_std(local(X), kind, prob, return_std)
+        return tuple(_like(X, one) for one in found) if return_std else _like(X, found)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -318,7 +323,7 @@ class HMEClassifier(Classifier, _HME):
     def _outputs(self, y: Any) -> np.ndarray:
         return indicators_of(y, self.classes_)
 
-    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> HMEClassifier:
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Learn more rows by the recursions; the first ones say how inputs are scaled.
 
         Parameters

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -12,13 +13,15 @@ from ..data.matrix import LinearDesign, LinearSchema
 from ..diagnostics.comparison import Rows
 from ..diagnostics.convergence import Diagnostics
 from ..errors import InputError
+from ..interpret.explanation import ExplainsRows, Reasons
 from ..mcmc.settings import RunSettings
 from ..posterior.arviz import Variable, with_prior
-from ..posterior.base import RUNGS, BasePosterior
+from ..posterior.base import RUNGS
 from ..posterior.prediction import Kind
 from ..validation import require_place, require_whole
 from .data.inputs import Inputs
 from .data.outputs import Outputs
+from .explanation import reasons_of, spreads_of
 from .fitting.em import penalty
 from .fitting.methods import Fitted, learn_rows
 from .fitting.online import OnlineState, first_state
@@ -34,7 +37,7 @@ from .tree.soft_tree import SoftTree
 
 
 @dataclass(frozen=True, eq=False)
-class HMEPosterior(BasePosterior):
+class HMEPosterior(ExplainsRows):
     """Draws of soft trees.
 
     Methods that end with one tree give one draw of one chain, a mean field independent draws of one. Gates and
@@ -226,6 +229,12 @@ class HMEPosterior(BasePosterior):
         went = replace(self._went, centre=centre_of(self.model, bars.tree))
         settings = replace(self.settings, draws=int(draws))
         return self.from_parts(self.model, self.schema, settings, [[part]], [went.to_state()], self.monitored)
+
+    def _reasons(self, values: Sequence[Any], rows: np.ndarray, place: int, prob: float) -> Reasons:
+        return reasons_of(self, rows, place)
+
+    def _spreads(self) -> list[tuple[float, float]]:
+        return spreads_of(self)
 
     # ---- how it went ----------------------------------------------------------------------------------------------
 

@@ -92,7 +92,7 @@ class SoftPrediction(Prediction):
     @property
     def kinds(self) -> tuple[str, ...]:
         """The kinds of prediction that there are."""
-        return KINDS if self.of_classes else (*NUMBER_KINDS, "sd")
+        return KINDS if self.of_classes else NUMBER_KINDS
 
     @property
     def averages(self) -> tuple[str, ...]:

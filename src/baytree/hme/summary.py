@@ -19,7 +19,7 @@ SPELT = {
 }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class HMESummary(BaseSummary):
     """The figures that describe a posterior of soft trees.
 

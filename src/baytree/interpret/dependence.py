@@ -50,7 +50,7 @@ class Grid:
     observed: np.ndarray
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Dependence:
     """The average response as a column changes: partial dependence, with bands.
 
@@ -74,6 +74,9 @@ class Dependence:
     prob: float
     response: str
 
+    def __repr__(self) -> str:
+        return f"<Dependence: average {self.response} by {self.grid.column}>"
+
     def to_dict(self) -> dict[str, Any]:
         """The figures as JSON-safe values."""
         return {
@@ -88,12 +91,13 @@ class Dependence:
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw the mean with its band, and the values that rows have."""
         grid = self.grid
-        return plots.band(
-            ax, grid.values, self.mean, self.interval, grid.observed, (grid.column, f"average {self.response}")
-        )
+        labels = (grid.column, f"average {self.response}")
+        title = f"Partial dependence of {self.response} on {grid.column}"
+        below = f"posterior mean and {self.prob:.0%} credible band; ticks: observed values"
+        return plots.band(ax, grid.values, self.mean, self.interval, grid.observed, labels, title, below)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Curves:
     """The response of single rows as a column changes: individual conditional expectation, with bands.
 
@@ -120,6 +124,9 @@ class Curves:
     prob: float
     response: str
 
+    def __repr__(self) -> str:
+        return f"<Curves: {self.response} of {len(self.mean):,} rows by {self.grid.column}>"
+
     def to_dict(self) -> dict[str, Any]:
         """The figures as JSON-safe values."""
         return {
@@ -134,10 +141,13 @@ class Curves:
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw a line for each row, and their average."""
-        return plots.curves(ax, self.grid.values, self.mean, self.grid.observed, (self.grid.column, self.response))
+        title = f"{self.response[0].upper()}{self.response[1:]} of single rows by {self.grid.column}"
+        below = "posterior mean of each row (individual conditional expectation), and their average"
+        labels = (self.grid.column, self.response)
+        return plots.curves(ax, self.grid.values, self.mean, self.grid.observed, labels, title, below)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Surface:
     """The average response as two columns change together, with bands.
 
@@ -160,6 +170,10 @@ class Surface:
     interval: np.ndarray
     prob: float
     response: str
+
+    def __repr__(self) -> str:
+        first, second = self.grids
+        return f"<Surface: average {self.response} by {first.column} and {second.column}>"
 
     def to_dict(self) -> dict[str, Any]:
         """The figures as JSON-safe values."""
@@ -186,8 +200,11 @@ class Surface:
         if kind not in shown:
             raise unknown_choice("kind of plot", kind, shown)
         first, second = self.grids
-        label = f"average {self.response}" + ("" if kind == "mean" else f", {kind} end of {self.prob:.0%}")
-        return plots.surface(ax, first.values, second.values, shown[kind], (first.column, second.column, label))
+        label = f"average {self.response}"
+        title = f"Partial dependence of {self.response} on {first.column} and {second.column}"
+        below = "posterior mean" if kind == "mean" else f"{kind} end of the {self.prob:.0%} credible interval"
+        labels = (first.column, second.column, label)
+        return plots.surface(ax, first.values, second.values, shown[kind], labels, title, below)
 
 
 def partial_dependence(

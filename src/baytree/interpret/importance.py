@@ -10,6 +10,7 @@ import numpy as np
 
 from ..data.design import Schema
 from ..errors import InputError
+from ..notebook import Shown
 from ..plots import columns as plots
 from ..text import counted
 from ..trees.forest import Ensemble
@@ -25,8 +26,8 @@ PROB = 0.9
 LISTED, DRAWN = 20, 50
 
 
-@dataclass(frozen=True, eq=False)
-class Shares:
+@dataclass(frozen=True, eq=False, repr=False)
+class Shares(Shown):
     """Shares with their posterior uncertainty; ``print`` them.
 
     Attributes
@@ -41,6 +42,8 @@ class Shares:
         Its probability.
     threshold : numpy.ndarray or None
         What counts as large; None until `against` has said it.
+    response : str
+        What the columns are used for.
     """
 
     columns: tuple[str, ...]
@@ -48,9 +51,12 @@ class Shares:
     interval: np.ndarray
     prob: float
     threshold: np.ndarray | None = None
+    response: str = ""
 
     title: ClassVar[str]
     label: ClassVar[str]
+    # What a picture is called.
+    pictured: ClassVar[str] = "Variable importance"
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -112,7 +118,7 @@ class Shares:
         return "" if self.threshold is None else "; the threshold, with * where the mean exceeds it"
 
     def dots(self, ax: Axes | None = None, shown: np.ndarray | None = None) -> Axes:
-        """Draw some shares, by default all or the 50 largest, as dots with their intervals.
+        """Draw some shares, by default the 50 largest, as dots with their intervals.
 
         Parameters
         ----------
@@ -122,10 +128,19 @@ class Shares:
             The places of the shares to draw, in their order from the top.
         """
         if shown is None:
-            shown = np.arange(len(self.mean)) if len(self.mean) <= DRAWN else self.order[:DRAWN]
+            shown = self.order[:DRAWN]
         names = [self.names[place] for place in shown]
         threshold = None if self.threshold is None else self.threshold[shown]
-        return plots.dots(ax, names, self.mean[shown], self.interval[shown], threshold, self.label)
+        mean, interval = self.mean[shown], self.interval[shown]
+        return plots.dots(ax, names, mean, interval, threshold, self.label, self._headline, self._measured)
+
+    @property
+    def _headline(self) -> str:
+        return f"{self.pictured} for {self.response}" if self.response else self.pictured
+
+    @property
+    def _measured(self) -> str:
+        return f"mean and {self.prob:.0%} credible interval"
 
     def to_dict(self) -> dict[str, Any]:
         """The shares as JSON-safe values, by name."""
@@ -160,7 +175,7 @@ class VariableUse(Shares):
         return null.use
 
     def plot(self, ax: Axes | None = None) -> Axes:
-        """Draw the shares as dots with their intervals, and the thresholds where they are known.
+        """Draw the shares as dots with their intervals, largest first, and the thresholds where they are known.
 
         Of more than 50 columns the 50 with the largest shares are drawn.
         """
@@ -179,6 +194,7 @@ class Interactions(Shares):
 
     title: ClassVar[str] = "Share of the trees that use both columns of a pair"
     label: ClassVar[str] = "share of the trees"
+    pictured: ClassVar[str] = "Interactions"
 
     @property
     def pairs(self) -> tuple[tuple[str, str], ...]:
@@ -215,7 +231,9 @@ class Interactions(Shares):
         """
         if kind not in ("map", "dots"):
             raise unknown_choice("kind of plot", kind, ("map", "dots"))
-        return self.dots(ax) if kind == "dots" else plots.matrix(ax, self.columns, self.matrix, self.label)
+        if kind == "dots":
+            return self.dots(ax)
+        return plots.matrix(ax, self.columns, self.matrix, self.label, self._headline, "posterior mean, pair by pair")
 
 
 def variable_use(sums: Ensemble, schema: Schema, prob: float = PROB) -> VariableUse:
@@ -234,7 +252,7 @@ def variable_use(sums: Ensemble, schema: Schema, prob: float = PROB) -> Variable
     columns = len(schema.columns)
     rules = (sums.leaves - 1).sum(axis=2).ravel()
     mean, interval = share_summary(sums, columns_in(sums.forest, columns), columns, rules, prob)
-    return VariableUse(schema.names, mean, interval, prob)
+    return VariableUse(schema.names, mean, interval, prob, response=schema.response.name)
 
 
 def interactions(sums: Ensemble, schema: Schema, prob: float = PROB) -> Interactions:
@@ -254,4 +272,4 @@ def interactions(sums: Ensemble, schema: Schema, prob: float = PROB) -> Interact
     trees = np.full(sums.chains * sums.draws, sums.trees)
     pairs = columns * (columns - 1) // 2
     mean, interval = share_summary(sums, pairs_in(sums.forest, columns), pairs, trees, prob)
-    return Interactions(schema.names, mean, interval, prob)
+    return Interactions(schema.names, mean, interval, prob, response=schema.response.name)

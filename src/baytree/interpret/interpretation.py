@@ -1,4 +1,4 @@
-"""What the posterior of a sum of trees says about its columns."""
+"""What a posterior of trees says about its columns."""
 
 from __future__ import annotations
 
@@ -10,10 +10,9 @@ import numpy as np
 
 from ..data.design import Design
 from ..diagnostics.comparison import DRAWS
-from ..errors import InputError
 from ..posterior.prediction import Prediction
 from ..trees.forest import Ensemble
-from ..validation import require_whole, unknown_choice
+from ..validation import require_whole
 from . import dependence
 from . import importance as use
 from .dependence import Curves, Dependence, PredictDraws, Surface
@@ -48,20 +47,12 @@ class Explainable(Prediction):
 
 
 class Interpretable(Summarisable):
-    """Draws of sums of trees, which can be asked about their columns.
-
-    Attributes
-    ----------
-    ensemble : Ensemble
-        The sums of trees.
-    """
-
-    ensemble: Ensemble
+    """Draws of trees, or of sums of them, which can be asked about their columns."""
 
     @property
     @abstractmethod
-    def prediction(self) -> Explainable:
-        """What the draws say about rows that the schema encoded, and how."""
+    def sums(self) -> Ensemble:
+        """The draws as sums of trees; a single tree is a sum of one."""
 
     def variable_use(self, prob: float = use.PROB) -> VariableUse:
         """Of each column, the share of the splitting rules that use it; ``print`` or ``plot`` it.
@@ -71,7 +62,7 @@ class Interpretable(Summarisable):
         prob : float
             The probability of the intervals.
         """
-        return use.variable_use(self.ensemble, self.schema, prob)
+        return use.variable_use(self.sums, self.schema, prob)
 
     def interactions(self, prob: float = use.PROB) -> Interactions:
         """Of each pair of columns, the share of the trees that use both; ``print`` or ``plot`` it.
@@ -81,7 +72,7 @@ class Interpretable(Summarisable):
         prob : float
             The probability of the intervals.
         """
-        return use.interactions(self.ensemble, self.schema, prob)
+        return use.interactions(self.sums, self.schema, prob)
 
     def partial_dependence(
         self,
@@ -207,6 +198,43 @@ class Interpretable(Summarisable):
             centred=centred,
         )
 
+    def _some(self, draws: int | None) -> Any:
+        """Predictions from evenly spaced draws, so many of each chain; None for all."""
+        if draws is not None:
+            require_whole("draws", draws, 1)
+        return self.prediction.some(draws)
+
+    def _bins(self, X: Any) -> np.ndarray:
+        return self.bins_of(X) if isinstance(X, Design) else self.schema.encode(X)
+
+    def _response(self, of: Any, draws: int | None) -> tuple[PredictDraws, str]:
+        """What predicts the response, and what it is called."""
+        prediction, place = self._some(draws), self.schema.response.place_of(of)
+        has_classes = self.schema.response.classes is not None
+
+        def predict(bins: np.ndarray) -> np.ndarray:
+            drawn = prediction.predict(bins, "draws")
+            drawn = drawn.reshape(-1, *drawn.shape[2:])
+            return drawn[..., place] if has_classes else drawn
+
+        return predict, self._name("P({})", place)
+
+    def _name(self, of_class: str, place: int) -> str:
+        """What the response is called; with classes, `of_class` says what of them it is."""
+        response = self.schema.response
+        if response.classes is None:
+            return response.name
+        return of_class.format(f"{response.name} = {response.classes[place]}")
+
+
+class Additive(Interpretable):
+    """Draws of sums of trees, whose predictions can be told apart into what each column adds."""
+
+    @property
+    @abstractmethod
+    def prediction(self) -> Explainable:
+        """What the draws say about rows that the schema encoded, and how."""
+
     def shap(
         self,
         X: Any,
@@ -237,7 +265,7 @@ class Interpretable(Summarisable):
         .. [1] Lundberg et al. (2020), From local explanations to global understanding with explainable AI for trees,
            Nature Machine Intelligence 2, 56–67.
         """
-        prediction, bins, place = self._some(draws), self._bins(X), self._class(of)
+        prediction, bins, place = self._some(draws), self._bins(X), self.schema.response.place_of(of)
         chosen = dependence.chosen_rows(len(bins), rows, seed)
         return shap(
             lambda block: prediction.explain(block, place),
@@ -248,45 +276,3 @@ class Interpretable(Summarisable):
             prob=prob,
             response=self._name("variable of {}", place),
         )
-
-    def _some(self, draws: int | None) -> Explainable:
-        """Predictions from evenly spaced draws, so many of each chain; None for all."""
-        if draws is not None:
-            require_whole("draws", draws, 1)
-        return self.prediction.some(draws)
-
-    def _bins(self, X: Any) -> np.ndarray:
-        return self.bins_of(X) if isinstance(X, Design) else self.schema.encode(X)
-
-    def _response(self, of: Any, draws: int | None) -> tuple[PredictDraws, str]:
-        """What predicts the response, and what it is called."""
-        prediction, place = self._some(draws), self._class(of)
-        has_classes = self.schema.response.classes is not None
-
-        def predict(bins: np.ndarray) -> np.ndarray:
-            drawn = prediction.predict(bins, "draws")
-            drawn = drawn.reshape(-1, *drawn.shape[2:])
-            return drawn[..., place] if has_classes else drawn
-
-        return predict, self._name("P({})", place)
-
-    def _name(self, of_class: str, place: int) -> str:
-        """What the response is called; with classes, `of_class` says what of them it is."""
-        response = self.schema.response
-        if response.classes is None:
-            return response.name
-        return of_class.format(f"{response.name} = {response.classes[place]}")
-
-    def _class(self, label: Any) -> int:
-        """The place of a class; 0 where there are none."""
-        response = self.schema.response
-        if response.classes is None:
-            if label is not None:
-                raise InputError(f"of={label!r}: {response.name!r} has no classes; leave it out")
-            return 0
-        if label is None and len(response.classes) == 2:
-            return 1
-        found = np.flatnonzero(response.classes == label)
-        if not len(found):
-            raise unknown_choice("class", label, map(str, response.classes))
-        return int(found[0])

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..data.design import Schema
+from ..errors import InputError
+from ..notebook import Shown
 from ..plots import columns as plots
 from ..posterior.prediction import interval_of
 from ..text import counted
@@ -23,8 +25,8 @@ if TYPE_CHECKING:
 ExplainDraws = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
 
 
-@dataclass(frozen=True, eq=False)
-class Shap:
+@dataclass(frozen=True, eq=False, repr=False)
+class Shap(Shown):
     r"""How much each column moves each prediction away from the average one; ``print`` it.
 
     Of each row, `base` and the row's `mean` add up to the posterior mean of its prediction.
@@ -49,6 +51,8 @@ class Shap:
         The probability of the intervals.
     levels : numpy.ndarray of shape (rows, columns)
         How high the row's value is among the column's bins, from 0 to 1; NaN for labels and missing values.
+    values : numpy.ndarray of object, shape (rows, columns)
+        The values of the rows: labels, and of numbers the smallest of their bin; NaN where missing.
     response : str
         What is explained.
     """
@@ -62,6 +66,7 @@ class Shap:
     base: float
     prob: float
     levels: np.ndarray
+    values: np.ndarray
     response: str
 
     @property
@@ -96,6 +101,29 @@ class Shap:
             "interval": self.interval.tolist(),
         }
 
+    def to_explanation(self) -> Any:
+        """The values as the package ``shap`` has them, so that its plots draw them.
+
+        Returns
+        -------
+        shap.Explanation
+            Needs ``pip install shap``. Labels are shown as they are, and stand for their places where plots need
+            numbers.
+        """
+        try:
+            from shap import Explanation
+        except ImportError as error:
+            raise InputError("an Explanation is an object of the package shap; install it: pip install shap") from error
+        numbers = [_places(column) for column in self.values.T]
+        return Explanation(
+            values=self.mean,
+            base_values=np.full(len(self.mean), self.base),
+            data=np.column_stack(numbers),
+            display_data=self.values,
+            feature_names=list(self.columns),
+            output_names=self.response,
+        )
+
     def plot(self, ax: Axes | None = None, kind: str = "size") -> Axes:
         """Draw the columns, largest first.
 
@@ -109,12 +137,13 @@ class Shap:
         names = [self.columns[place] for place in self.order]
         if kind == "size":
             interval = self.size_interval[self.order]
-            return plots.dots(
-                ax, names, self.size[self.order], interval, None, f"average |SHAP value| of {self.response}"
-            )
+            label, below = f"average |SHAP value| of {self.response}", f"mean and {self.prob:.0%} credible interval"
+            title = f"What moves {self.response}"
+            return plots.dots(ax, names, self.size[self.order], interval, None, label, title, below)
         if kind == "rows":
-            label = f"SHAP value of {self.response}"
-            return plots.swarm(ax, names, self.mean[:, self.order], self.levels[:, self.order], label)
+            label, below = f"SHAP value of {self.response}", "a point for each row: its posterior mean"
+            values, colours = self.mean[:, self.order], self.levels[:, self.order]
+            return plots.swarm(ax, names, values, colours, label, f"What moves {self.response}", below)
         raise unknown_choice("kind of plot", kind, ("size", "rows"))
 
 
@@ -167,6 +196,7 @@ def shap(
         base=float(base.mean()),
         prob=prob,
         levels=_levels(schema, bins),
+        values=_values(schema, bins),
         response=response,
     )
 
@@ -178,3 +208,20 @@ def _levels(schema: Schema, bins: np.ndarray) -> np.ndarray:
             known = bins[:, place] < column.missing_bin
             levels[known, place] = bins[known, place] / max(column.observed - 1, 1)
     return levels
+
+
+def _values(schema: Schema, bins: np.ndarray) -> np.ndarray:
+    """The values that bins stand for."""
+    values = np.empty(bins.shape, dtype=object)
+    for place, column in enumerate(schema.columns):
+        named: list[Any] = [*(column.levels if column.kind == "categorical" else column.lowest), np.nan]
+        values[:, place] = [named[code] for code in np.minimum(bins[:, place], column.missing_bin)]
+    return values
+
+
+def _places(values: np.ndarray) -> np.ndarray:
+    """Numbers as they are; of labels the places in their alphabet."""
+    if not any(isinstance(value, str) for value in values):
+        return values.astype(float)
+    labels = values.astype(str)
+    return np.where(labels == "nan", np.nan, np.unique(labels, return_inverse=True)[1])

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -11,21 +11,25 @@ from .. import _core
 from ..data.design import Design, Schema, require_design
 from ..data.to_core import native_columns
 from ..errors import InputError
-from ..posterior.base import BasePosterior
+from ..notebook import Shown
 from ..posterior.prediction import Prediction, interval_of, row_blocks
-from ..text import counted
+from ..text import counted, percent
 from ..trees.forest import Forest, rules_of
 from ..trees.outline import outline
 from ..trees.tree import Tree
 from ..validation import require_prob, require_whole
+from .explanation import ExplainsRows
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 MOST_LEAVES = 64
 # Less is rounding, as a share of the variance.
 ROUNDING = 1e-9
 
 
-@dataclass(frozen=True, eq=False)
-class SummaryTree:
+@dataclass(frozen=True, eq=False, repr=False)
+class SummaryTree(Shown):
     """A small tree that stands for a posterior; ``print`` it.
 
     Attributes
@@ -100,6 +104,24 @@ class SummaryTree:
         low, high = self.leaf_interval[leaf, list(value).index(label)]
         return f"{label} {value[label]:.2f}, {low:.2f} to {high:.2f} ({rows})"
 
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw the tree, its leaves with their intervals.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where; by default on a new figure that is large enough for all leaves.
+        """
+        share = percent(self.explained)
+        intervals: tuple[Any, ...] = tuple(self.leaf_interval.tolist())
+        if self.leaf_interval.ndim > 2:
+            named = (
+                zip(value, of_leaf, strict=True) for value, of_leaf in zip(self.tree.values, intervals, strict=True)
+            )
+            intervals = tuple(map(dict, named))
+        tree = replace(self.tree, intervals=intervals, prob=self.prob)
+        return tree.plot(ax, f"Summary tree for {tree.schema.response.name}: {share} of the variance of its mean")
+
     def to_dict(self) -> dict[str, Any]:
         """All of it as JSON-safe values."""
         mean, low, high = self.explained_in_draws
@@ -117,7 +139,7 @@ class SummaryTree:
         }
 
 
-class Summarisable(BasePosterior):
+class Summarisable(ExplainsRows):
     """Draws of functions of a table's rows, which one small tree can stand for."""
 
     def summary_tree(

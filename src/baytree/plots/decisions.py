@@ -7,19 +7,20 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .columns import axes
+from .palette import SCALE as COLOURS
+from .palette import titled
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 # Inches of a new figure: of each node, of what surrounds them, and its width.
 NODE_INCHES, FRAME_INCHES, WIDTH_INCHES = 0.45, 1.0, 8.0
-COLOURS = "viridis"
 # How opaque a band is where its node is never asked.
 FAINT = 0.15
 
 
 def decisions_over_time(
-    decision: np.ndarray, reached: np.ndarray, path: np.ndarray, on_path: np.ndarray, ax: Axes | None
+    decision: np.ndarray, reached: np.ndarray, path: np.ndarray, on_path: np.ndarray, ax: Axes | None, title: str = ""
 ) -> Axes:
     """A band for each node, from the root down: its expected branch in colour, and that of a path as a line.
 
@@ -55,4 +56,5 @@ def decisions_over_time(
     ax.set_yticks(range(nodes), ["root", *(f"node {node}" for node in range(1, nodes))])
     ax.set_xlabel("time")
     ax.figure.colorbar(cm.ScalarMappable(scale, COLOURS), ax=ax, label="expected branch", ticks=range(branching))
-    return ax
+    below = "colour: the branch expected given all rows, faint where hardly asked; line: the most probable path"
+    return titled(ax, title, below) if title else ax

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import numpy as np
 
+from .palette import OKABE_ITO
+
 PANEL_INCHES = (4.5, 3.6)
 MOST_PANELS_IN_A_ROW = 3
 
@@ -114,7 +116,7 @@ def draw(figure: Figure, folder: Path) -> Path:
         for number, curve in enumerate(panel.curves):
             colour += bool(number and curve.label)
             style = {"linewidth": 0.8} if curve.joined else {"linestyle": "", "marker": ".", "markersize": 3}
-            axes.plot(curve.x, curve.y, label=curve.label or None, color=f"C{colour}", **style)
+            axes.plot(curve.x, curve.y, label=curve.label or None, color=OKABE_ITO[colour % len(OKABE_ITO)], **style)
         for x, y, words in panel.notes:
             axes.annotate(words, (x, y), (0, 5), textcoords="offset points", ha="center", fontsize="small")
         if panel.notes:

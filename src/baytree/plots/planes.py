@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .columns import axes
+from .palette import several
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -39,12 +40,11 @@ def shares_over_plane(
         What the axes are.
     """
     ax = axes(ax, SIZE)
-    from matplotlib import colormaps
+    from matplotlib.colors import to_rgb
     from matplotlib.patches import Patch
 
     leaves = share.shape[2]
-    palette = colormaps["tab10" if leaves <= 10 else "tab20"]
-    colours = np.array([palette(leaf % palette.N)[:3] for leaf in range(leaves)])
+    colours = np.array([to_rgb(colour) for colour in several(leaves)])
     # Paler than the dots.
     mixed = 0.45 + 0.55 * np.clip(share @ colours, 0, 1)
     first, second = grids

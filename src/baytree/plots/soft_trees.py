@@ -8,14 +8,31 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .columns import COLOUR, FAINT, axes
+from .columns import axes
+from .palette import BLUE as COLOUR
+from .palette import FAINT, several, titled
+from .palette import RED as LOSS
+from .palette import shortened as shortened_to
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["COLOUR", "LOSS", "Layout", "axes", "below", "end", "inset", "shortened", "signed", "text_tree", "tree_axes"]
+__all__ = [
+    "COLOUR",
+    "LOSS",
+    "Layout",
+    "axes",
+    "below",
+    "end",
+    "inset",
+    "several",
+    "shortened",
+    "signed",
+    "text_tree",
+    "titled",
+    "tree_axes",
+]
 
-LOSS = "C3"
 # The most ends that are drawn side by side; of a deeper tree the levels above.
 MOST_ENDS = 32
 # Inches of an end's share of the width, of a level, and the least width of a figure.
@@ -119,7 +136,7 @@ def end(ax: Axes, layout: Layout, node: int, lines: Sequence[str]) -> None:
 
 def shortened(name: str) -> str:
     """A name that fits under a gate."""
-    return name if len(name) <= LONGEST_NAME else name[: LONGEST_NAME - 1] + "…"
+    return shortened_to(name, LONGEST_NAME)
 
 
 def signed(value: float, digits: int = 2) -> str:

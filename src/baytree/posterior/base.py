@@ -12,10 +12,12 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
+from .. import notebook
 from ..data.design import AnyDesign
 from ..diagnostics.comparison import DRAWS, Rows, diagnose_series, distinct_rows
 from ..diagnostics.convergence import Diagnostics
 from ..diagnostics.evidence import LogEvidence
+from ..diagnostics.trace import Trace
 from ..errors import InputError
 from ..mcmc.contract import AnyModel
 from ..mcmc.settings import RunSettings
@@ -76,6 +78,18 @@ class BasePosterior(ABC):
     array_types: ClassVar[Mapping[str, Any]] = {}
     # Which of the series says how large a draw is.
     size: ClassVar[str] = "leaves"
+
+    # What baytree uses among its layers, and a person does not need; completion leaves it out.
+    internal: ClassVar[tuple[str, ...]] = (
+        *("array_types", "bins_of", "check", "from_parts", "given_by", "internal", "monitored", "of_draws", "part"),
+        *("prediction", "recorded", "require_chains", "require_types", "size", "states", "sums"),
+    )
+
+    def __dir__(self) -> list[str]:
+        return sorted(set(super().__dir__()).difference(self.internal))
+
+    def _repr_html_(self) -> str:
+        return notebook.boxed(notebook.line(repr(self).strip("<>"), style=notebook.MUTED), *self.summary().html())
 
     @property
     def chains(self) -> int:
@@ -215,6 +229,10 @@ class BasePosterior(ABC):
         if found is not None and (found.chains, found.draws) == (self.chains, self.draws):
             return found
         return self._diagnose(self.monitored, DRAWS)
+
+    def trace(self) -> Trace:
+        """What each draw of each chain has of likelihood, size and what else is monitored; ``plot`` it."""
+        return Trace(self.series)
 
     def series_diagnostics(self) -> Diagnostics:
         """What tells whether the chains agree on all but predictions: quickly found."""

@@ -14,7 +14,7 @@ from ..errors import InputError
 from ..validation import require_prob, texts, unknown_choice
 
 KINDS = ("mean", "interval", "draws", "predictive")
-NUMBER_KINDS = (*KINDS, "predictive_interval")
+NUMBER_KINDS = (*KINDS, "predictive_interval", "sd")
 # What the ends of intervals are quantiles of.
 INTERVALS = {"interval": "draws", "predictive_interval": "predictive"}
 # What keeps every draw: its rows come after the chains and draws.
@@ -95,6 +95,12 @@ class Block(ABC):
         """The posterior mean of E(y | x), or of the class probabilities, shape (rows, …)."""
         mean: np.ndarray = self.draws.mean(axis=0)
         return mean
+
+    @property
+    def sd(self) -> np.ndarray:
+        """Of numbers, the standard deviation of a new y: its noise, and what is not known of its mean."""
+        sd: np.ndarray = self.predictive.std(axis=0)
+        return sd
 
     def interval(self, kind: str, prob: float) -> np.ndarray:
         """The ends of an interval, on the last axis after the rows."""

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
 from dataclasses import asdict, dataclass, fields, is_dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
+from .. import notebook
 from ..diagnostics.convergence import Diagnostics, Grade, Remedy, advice, verdict
 from ..knowledge import Knowledge
 from ..knowledge.joined import NO_KNOWLEDGE
@@ -16,6 +18,10 @@ from ..text import counted, ordinal
 
 if TYPE_CHECKING:
     from .base import BasePosterior
+
+
+# Where the first words of a verdict end.
+FIRST = re.compile(r"[:;.] |\.$")
 
 
 @dataclass(frozen=True)
@@ -71,7 +77,7 @@ class Tempered:
         )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class BaseSummary(ABC):
     """The figures that describe a posterior, whatever of; ``print`` it.
 
@@ -169,6 +175,26 @@ class BaseSummary(ABC):
         figures = {name: _plain(getattr(self, name)) for name in said}
         model = {name: value for name, value in figures["model"].items() if name not in self.unsaid}
         return figures | {"model": model, "verdict": self.verdict, "agree": self.agree, "grade": self.grade}
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}: {self.what} of {self.response!r}; {FIRST.split(self.verdict)[0]}>"
+
+    def _repr_html_(self) -> str:
+        return notebook.boxed(*self.html())
+
+    def html(self) -> list[str]:
+        """What a notebook shows: what was fitted, the verdict, and the page itself, folded up."""
+        head, *further = [*self.opening(), *self.drawn()]
+        return [
+            notebook.line(head, strong=True),
+            *(notebook.line(line, style=notebook.MUTED) for line in further),
+            notebook.verdict(self.grade, self.verdict),
+            *(
+                notebook.folded(title, *(notebook.preformatted("\n".join(lines)) for lines in paragraphs))
+                for title, paragraphs in (("Do the chains agree?", self.compared()), ("What was found", self.found()))
+                if any(paragraphs)
+            ),
+        ]
 
     # ---- in words -------------------------------------------------------------------------------------------------
 

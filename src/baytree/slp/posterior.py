@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from .. import _core
+from .. import _core, notebook
 from ..errors import InputError, InterruptedSampling
 from ..mcmc.mixtures import Component
 from ..mcmc.progress import Progress
+from ..text import percent
 from ..validation import require_whole, seed_of
 from .proposals import native_proposal, resolve_proposals
 from .terms import Term, model_of
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from .program import Program
 
 BLOCK = 256  # iterations between looks at progress
+MOST_MODELS = 10  # that a notebook shows
 
 
 @dataclass(frozen=True)
@@ -72,6 +74,13 @@ class ProgramPosterior:
             What to ask of a model.
         """
         return float(np.mean([bool(holds(model)) for models in self.models for model in models]))
+
+    def _repr_html_(self) -> str:
+        found = Counter(chain.from_iterable(self.texts))
+        rows = [(text, percent(count / found.total())) for text, count in found.most_common(MOST_MODELS)]
+        return notebook.boxed(
+            notebook.line(repr(self).strip("<>"), style=notebook.MUTED), notebook.table(("model", "probability"), rows)
+        )
 
     def __repr__(self) -> str:
         chains, draws = self.log_likelihood.shape

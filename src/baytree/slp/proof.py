@@ -6,6 +6,7 @@ import os
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from .. import notebook
 from ..errors import FileError, InputError
 from ..text import counted
 from . import drawing
@@ -75,6 +76,9 @@ class Proof:
 
     def __str__(self) -> str:
         return self.to_text()
+
+    def _repr_html_(self) -> str:
+        return notebook.boxed(notebook.image(self.to_svg(), repr(self)))
 
     @property
     def choice_points(self) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 import numpy as np
 from sklearn.base import RegressorMixin
@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..data.matrix import make_linear_design
 from ..errors import InputError
-from ..estimators import SAID, Estimator
+from ..estimators import SAID, Estimator, Importances
 from ..mcmc.mixtures import MixtureSpec
 from ..validation import is_number, is_whole
 from .model import Subset
@@ -54,14 +54,15 @@ _PARAMETERS = """
     ----------
     posterior_ : SubsetPosterior
         The draws: inclusion probabilities, the best models, coefficients, prediction, files.
+    {importances}
     {columns_}
     """
 
 
-class _Subset(Estimator):
+class _Subset(Importances, Estimator):
     """What the regressor and the selector share."""
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Find the probability of the models.
 
         Parameters
@@ -143,7 +144,8 @@ class SubsetRegressor(RegressorMixin, _Subset):
         X: Any,
         kind: Literal["mean", "sd", "interval", "draws", "predictive", "predictive_interval", "sigma"] = "mean",
         prob: float = 0.9,
-    ) -> np.ndarray:
+        return_std: bool = False,
+    ) -> Any:
         """Predict new rows; see `SubsetPosterior.predict` for the kinds.
 
         Parameters
@@ -155,8 +157,10 @@ class SubsetRegressor(RegressorMixin, _Subset):
             mean standard deviation of the noise.
         prob : float
             The probability of the intervals.
+        return_std : bool
+            Whether to give a pair: the mean, and the standard deviation of a new response.
         """
-        return self._predict(X, kind, prob)
+        return self._with_std(X, kind, prob, return_std)
 
 
 class SubsetSelector(SelectorMixin, _Subset):
@@ -212,7 +216,7 @@ class SubsetSelector(SelectorMixin, _Subset):
     ) -> None:
         self._take(locals())
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> SubsetSelector:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         if not is_number(self.threshold) or not 0 <= self.threshold <= 1:
             raise InputError(f"threshold={self.threshold!r}: choose a probability")
         if self.max_features is not None and not (is_whole(self.max_features) and self.max_features >= 1):

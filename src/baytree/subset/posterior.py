@@ -12,15 +12,16 @@ import numpy as np
 from ..data.matrix import LinearSchema
 from ..diagnostics.comparison import Rows
 from ..diagnostics.convergence import Diagnostics
-from ..diagnostics.trace import Trace
 from ..errors import InputError
+from ..interpret.explanation import ExplainsRows, Reasons
 from ..interpret.importance import PROB
 from ..mcmc.settings import RunSettings
 from ..posterior.arviz import Variable, with_prior
-from ..posterior.base import BasePosterior, Part
+from ..posterior.base import Part
 from ..posterior.prediction import Kind, interval_of
 from ..validation import require_prob, require_whole
 from .draws import SubsetDraws
+from .explanation import reasons_of, spreads_of
 from .model import Subset
 from .moments import MOMENTS, Moments
 from .prediction import LinearPrediction
@@ -33,7 +34,7 @@ ENUMERATED_ARRAYS = ("log_total", "inclusion", "sizes", "unit", "begin", "log_li
 
 
 @dataclass(frozen=True, eq=False)
-class SubsetPosterior(BasePosterior):
+class SubsetPosterior(ExplainsRows):
     """Draws of subsets, with the exact odds of every model that was visited.
 
     Attributes
@@ -137,7 +138,9 @@ class SubsetPosterior(BasePosterior):
         included = self.drawn.included()[stored]
         weight = _normalised(self.model.power * log_likelihood + log_prior)
         exact = None if self.enumerated is None else self.enumerated.inclusion
-        return Inclusion(self.units, visits @ included / visits.sum(), weight @ included, exact)
+        return Inclusion(
+            self.units, visits @ included / visits.sum(), weight @ included, exact, self.schema.response.name
+        )
 
     def column_inclusion(self) -> np.ndarray:
         """The probability of each predictor of the table: the largest of its own and of its interactions'."""
@@ -209,7 +212,7 @@ class SubsetPosterior(BasePosterior):
                     float(log_prior[place]),
                 )
             )
-        return RankedModels(tuple(models), found)
+        return RankedModels(tuple(models), found, self.schema.response.name)
 
     def _units_of(self, source: Any, place: int) -> tuple[str, ...]:
         names = self.units
@@ -263,9 +266,9 @@ class SubsetPosterior(BasePosterior):
         if deviations is not None and self.enumerated is not None:
             inclusion[prediction.columns] = np.repeat(self.enumerated.inclusion, self.drawn.sizes)
             sd = deviations[1:]
-        names = self.schema.matrix_names
+        names, response = self.schema.matrix_names, self.schema.response.name
         if not self.model.fit_intercept:
-            return Coefficients(names, of_columns, sd, interval, inclusion, prob)
+            return Coefficients(names, of_columns, sd, interval, inclusion, prob, response)
         level = prediction.intercept
         return Coefficients(
             ("(intercept)", *names),
@@ -274,6 +277,7 @@ class SubsetPosterior(BasePosterior):
             np.concatenate([interval_of(level, prob)[None], interval]),
             np.concatenate([[1.0], inclusion]),
             prob,
+            response,
         )
 
     def predict(self, X: Any, kind: Kind = "mean", prob: float = 0.9) -> Any:
@@ -323,9 +327,11 @@ class SubsetPosterior(BasePosterior):
         stats = with_prior(self.log_likelihood, self.drawn.log_prior, self.model.power)
         return super().sample_stats | stats | {"model": Variable(self.drawn.identity[self.drawn.model])}
 
-    def trace(self) -> Trace:
-        """What each draw of each chain has of likelihood, columns and noise; it can be drawn."""
-        return Trace(self.series)
+    def _reasons(self, values: Sequence[Any], rows: np.ndarray, place: int, prob: float) -> Reasons:
+        return reasons_of(self, values, rows, prob)
+
+    def _spreads(self) -> list[tuple[float, float]]:
+        return spreads_of(self)
 
     # ---- files ----------------------------------------------------------------------------------------------------
 

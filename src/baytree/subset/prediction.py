@@ -40,7 +40,7 @@ class LinearPrediction(Prediction):
 
     rows_alone = False
     classes = None
-    kinds = (*NUMBER_KINDS, "sd", "sigma")
+    kinds = (*NUMBER_KINDS, "sigma")
 
     @cached_property
     def _scaled(self) -> tuple[np.ndarray, np.ndarray]:

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..errors import InputError
-from ..text import counted
+from ..notebook import Shown
+from ..plots import columns as plots
+from ..plots.models import model_space
+from ..text import counted, percent
 from .moments import Moments
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,8 +64,8 @@ class Enumerated:
             self.moments.check(columns)
 
 
-@dataclass(frozen=True)
-class Normalised:
+@dataclass(frozen=True, repr=False)
+class Normalised(Shown):
     """How much of the posterior the chains visited, by the estimate Ĉ of its constant [1]_.
 
     P(γ | y) = C g(γ) with g(γ) = P(γ) P(y|γ). With A a set of models chosen beforehand, Ĉ is the share of the draws in
@@ -134,8 +140,8 @@ class RankedModel:
     log_prior: float
 
 
-@dataclass(frozen=True)
-class RankedModels:
+@dataclass(frozen=True, repr=False)
+class RankedModels(Shown):
     """The most probable models, best first; ``print`` them.
 
     Attributes
@@ -144,10 +150,16 @@ class RankedModels:
         The models.
     normalised : Normalised
         What their probabilities rest on.
+    response : str
+        What is predicted.
     """
 
     models: tuple[RankedModel, ...]
     normalised: Normalised
+    response: str = ""
+
+    def __repr__(self) -> str:
+        return f"<RankedModels: the {len(self):,} most probable>"
 
     def __len__(self) -> int:
         return len(self.models)
@@ -162,6 +174,23 @@ class RankedModels:
             lines.append(f"{one.probability:>10.2%} {one.odds:>10.3g} {one.frequency:>9.2%}  {named}")
         return "\n".join([*lines, str(self.normalised)])
 
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw the models side by side, each as wide as it is probable, with the columns that are in it.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where; by default on a new figure.
+        """
+        known = self.normalised.known
+        weight = np.array([one.probability if known else one.odds for one in self.models])
+        units = dict.fromkeys(unit for one in self.models for unit in one.units)
+        included = np.array([[unit in one.units for one in self.models] for unit in units]).reshape(len(units), -1)
+        order = np.argsort(-(included @ weight), kind="stable")
+        shown = f"the {len(self):,} most probable hold {percent(float(weight.sum()))}" if known else "by their odds"
+        title = f"Most probable models of {self.response}" if self.response else "Most probable models"
+        return model_space(ax, [list(units)[at] for at in order], included[order], weight, title, shown)
+
     def to_dict(self) -> dict[str, Any]:
         """The models as JSON-safe values."""
         return {"models": [vars(one) | {"units": list(one.units)} for one in self.models]} | {
@@ -169,8 +198,8 @@ class RankedModels:
         }
 
 
-@dataclass(frozen=True, eq=False)
-class Inclusion:
+@dataclass(frozen=True, eq=False, repr=False)
+class Inclusion(Shown):
     """The probability that each unit is in the model; ``print`` it.
 
     Attributes
@@ -184,12 +213,18 @@ class Inclusion:
         has no Monte Carlo noise beyond which models were visited, and is off where much was not.
     exact : numpy.ndarray or None
         Over all models, where they were enumerated.
+    response : str
+        What is predicted.
     """
 
     units: tuple[str, ...]
     frequency: np.ndarray
     renormalised: np.ndarray
     exact: np.ndarray | None = None
+    response: str = ""
+
+    def __repr__(self) -> str:
+        return f"<Inclusion of {counted(len(self.units), 'column')}>"
 
     @property
     def best(self) -> np.ndarray:
@@ -210,6 +245,25 @@ class Inclusion:
             lines.append(f"{counted(len(order) - LISTED, 'other')}, at most {most:.1%} each")
         return "\n".join(lines)
 
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw the probabilities, the largest first; of more than 50 columns the 50 largest.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where; by default on a new figure.
+        """
+        order = np.argsort(-self.best, kind="stable")[:DRAWN]
+        names, shares = [self.units[place] for place in order], self.best[order]
+        below = "exact, over all models" if self.exact is not None else "share of the draws"
+        ax = plots.bars(ax, names, shares, "P(column is in the model)", self._title, below)
+        ax.axvline(0.5, color="black", linewidth=0.8, linestyle=":")
+        return ax
+
+    @property
+    def _title(self) -> str:
+        return f"Columns in the model of {self.response}" if self.response else "Columns in the model"
+
     def to_dict(self) -> dict[str, Any]:
         """The probabilities as JSON-safe values, by unit."""
         figures = {"frequency": self.frequency, "renormalised": self.renormalised, "exact": self.exact}
@@ -219,8 +273,8 @@ class Inclusion:
         }
 
 
-@dataclass(frozen=True, eq=False)
-class Coefficients:
+@dataclass(frozen=True, eq=False, repr=False)
+class Coefficients(Shown):
     """Model-averaged coefficients, in the units of the table; ``print`` them.
 
     Attributes
@@ -236,6 +290,8 @@ class Coefficients:
         The probability of the column: exact, or the share of the draws with it.
     prob : float
         The probability of the intervals.
+    response : str
+        What is predicted.
     """
 
     names: tuple[str, ...]
@@ -244,6 +300,27 @@ class Coefficients:
     interval: np.ndarray
     inclusion: np.ndarray
     prob: float
+    response: str = ""
+
+    def __repr__(self) -> str:
+        return f"<Coefficients of {counted(len(self.names), 'term')}, averaged over models>"
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw the coefficients in the units of the table, without the intercept, the most often included first.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where; by default on a new figure.
+        """
+        shown = [place for place in self.order if self.names[place] != "(intercept)"][:DRAWN]
+        names, mean, interval = [self.names[place] for place in shown], self.mean[shown], self.interval[shown]
+        below = f"averaged over models: mean and {self.prob:.0%} credible interval"
+        return plots.dots(ax, names, mean, interval, None, "change for one unit more", self._title, below)
+
+    @property
+    def _title(self) -> str:
+        return f"Coefficients for {self.response}" if self.response else "Coefficients"
 
     @property
     def order(self) -> list[int]:
@@ -279,4 +356,4 @@ class Coefficients:
         }
 
 
-LISTED = 30
+LISTED, DRAWN = 30, 50

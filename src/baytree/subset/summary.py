@@ -11,7 +11,7 @@ from .ranking import Coefficients, Inclusion, RankedModels
 TOP = 5
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class SubsetSummary(BaseSummary):
     """The figures that describe a posterior over subsets.
 

@@ -38,7 +38,7 @@ class TermUse(Shares):
         return None
 
     def plot(self, ax: Axes | None = None) -> Axes:
-        """Draw the shares as dots with their intervals; of more than 50 columns the 50 largest."""
+        """Draw the shares as dots with their intervals, largest first; of more than 50 columns the 50 largest."""
         return self.dots(ax)
 
     def plot_beside(self, trees: Shares, axes: tuple[Axes, Axes] | None = None) -> tuple[Axes, Axes]:
@@ -66,7 +66,8 @@ class TermUse(Shares):
             axes = (first, second)
         for ax, shares, title in zip(axes, (self, trees), ("linear models", "sums of trees"), strict=True):
             shares.dots(ax, shown)
-            ax.set_title(title)
+            plots.titled(ax, title[0].upper() + title[1:], shares.label)
+            ax.set_xlabel("")
         return axes
 
 
@@ -92,4 +93,4 @@ def term_use(drawn: SubsetDraws, schema: LinearSchema, possible: list[int], prob
     included = drawn.included().astype(float)
     terms = np.maximum(included.sum(axis=1, keepdims=True), 1)
     shares = (included @ has / terms)[drawn.model.ravel()]
-    return TermUse(schema.names, shares.mean(axis=0), interval_of(shares, prob), prob)
+    return TermUse(schema.names, shares.mean(axis=0), interval_of(shares, prob), prob, response=schema.response.name)

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..notebook import Shown
 from ..text import percent
 from .forest import Forest, Rule, rules_of
 from .outline import outline
@@ -76,8 +77,8 @@ class LeafFate:
     grown_by: dict[str, float]
 
 
-@dataclass(frozen=True)
-class Edits:
+@dataclass(frozen=True, repr=False)
+class Edits(Shown):
     """What the data changed of a given tree, in probabilities; ``print`` it.
 
     Places are matched: what a drawn tree has behind the same answers from the root stands against what the given tree

@@ -5,14 +5,25 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from .. import notebook
 from ..data.binning import Column
 from ..data.design import Schema
 from ..errors import InputError
+from ..plots import trees as plots
+from ..text import counted
 from ..validation import unknown_choice
 from .forest import Forest, Rule, forest_from_lists
 from .outline import depths_of, fold, outline
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+# Levels of a tree that a notebook shows before any is asked for.
+UNFOLDED = 4
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,12 +42,19 @@ class Tree:
         The training rows of each node.
     values : tuple
         Of each leaf, what it predicts: a mapping of classes to probabilities, or a mean.
+    intervals : tuple
+        Of each leaf a credible interval of the same, its two ends, or a mapping of classes to them; empty where it is
+        not known.
+    prob : float
+        The probability of the intervals.
     """
 
     schema: Schema
     rules: tuple[Rule | None, ...]
     rows: tuple[int, ...] = ()
     values: tuple[Any, ...] = ()
+    intervals: tuple[Any, ...] = ()
+    prob: float = 0.9
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Tree) or self.rules != other.rules:
@@ -104,6 +122,50 @@ class Tree:
             return f"{label} {value[label]:.2f} ({rows})"
         return f"{value:.4g} ({rows})"
 
+    def _repr_html_(self) -> str:
+        # Each node is told the answer that leads to it.
+        def split(node: int, left: Callable[[str], str], right: Callable[[str], str]) -> Callable[[str], str]:
+            rule = self.rules[node]
+            assert rule is not None
+            below = f'<div style="margin-left:1.2em">{left("yes: ")}{right("no: ")}</div>'
+            # What lies deeper than anyone reads at once is folded up.
+            unfolded = self.depths[node] < UNFOLDED
+            return lambda answer: notebook.folded(f"{answer}{self.question(rule)}?", below, shown=unfolded)
+
+        def leaf(node: int, place: int) -> Callable[[str], str]:
+            return lambda answer: notebook.line(f"{answer}{self.leaf_text(node, place)}", style="margin-left:1.05em")
+
+        size = f"{counted(self.n_leaves, 'leaf', 'leaves')}, depth {self.depth}; {self.schema.response.name}"
+        return notebook.boxed(notebook.line(size, style=notebook.MUTED), self.walk(split, leaf)(""))
+
+    def plot(self, ax: Axes | None = None, title: str = "") -> Axes:
+        """Draw the tree from the left to the right, with what its leaves say, its intervals and its rows.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where; by default on a new figure that is large enough for all leaves.
+        title : str
+            What it is; by default a tree for the response.
+        """
+        questions = [None if rule is None else self.question(rule) for rule in self.rules]
+        return plots.tree(
+            ax, questions, self.rows, self._drawn_leaves, title or f"Tree for {self.schema.response.name}"
+        )
+
+    @property
+    def _drawn_leaves(self) -> plots.Leaves | None:
+        if not self.values:
+            return None
+        of_classes = isinstance(self.values[0], Mapping)
+        classes = tuple(self.values[0]) if of_classes else ()
+
+        def numbers(values: tuple[Any, ...]) -> np.ndarray:
+            return np.array([list(value.values()) for value in values] if of_classes else values)
+
+        interval = numbers(self.intervals) if self.intervals else None
+        return plots.Leaves(self.schema.response.name, numbers(self.values), classes, interval, self.prob)
+
     def to_dict(self) -> dict[str, Any]:
         """The tree as nested JSON-safe dictionaries, readable by `from_dict`."""
 
@@ -116,6 +178,7 @@ class Tree:
 
         def leaf(node: int, place: int) -> dict[str, Any]:
             value = {"value": self.values[place]} if self.values else {}
+            value |= {"interval": self.intervals[place]} if self.intervals else {}
             return {"leaf": True} | self._rows_of(node) | value
 
         return self.walk(split, leaf)

@@ -86,7 +86,7 @@ def test_classes(friedman: bt.datasets.Dataset, classes: int) -> None:
 def test_wrong_kinds(friedman: bt.datasets.Dataset) -> None:
     model = bt.BARTRegressor(**QUICK).fit(friedman.X, friedman.y)
     with pytest.raises(bt.InputError, match="no kind of prediction 'means'"):
-        model.predict(friedman.X, kind="means")
+        model.predict(friedman.X, kind="means")  # type: ignore[arg-type]
     with pytest.raises(bt.InputError, match="prob=90"):
         model.predict(friedman.X, kind="interval", prob=90)
 

@@ -107,7 +107,8 @@ def test_sequences_in_every_form() -> None:
     listed = several.predict(np.split(X, cuts), np.split(y, cuts))
     assert [len(each) for each in listed] == list(lengths)
     np.testing.assert_array_equal(np.concatenate(listed), found)
-    assert [each.leaf.shape for each in several.smooth(np.split(X, cuts))] == [(n, 2) for n in lengths]
+    smooth: Any = several.smooth(np.split(X, cuts))
+    assert [each.leaf.shape for each in smooth] == [(n, 2) for n in lengths]
     assert one.log_likelihood(X, y, groups).shape == (3,)
     assert one.log_likelihood(X, y, groups).sum() == pytest.approx(one.log_likelihood_)
     # Sequences know nothing of one another.
@@ -203,7 +204,7 @@ def test_the_picture(model: bt.HMDTRegressor) -> None:
     X, y, _ = regimes(80)
     groups = np.repeat([0, 1], 40)
     deep = bt.HMDTRegressor(depth=2, n_init=1, epochs=5, random_state=0).fit(X, y, groups)
-    ax = deep.plot_decisions(X, y, groups, sequence=1)
+    ax: Any = deep.plot_decisions(X, y, groups, sequence=1)
     assert [label.get_text() for label in ax.get_yticklabels()] == ["root", "node 1", "node 2"]
     band = ax.images[0].get_array()
     assert band.shape == (3, 40, 4)

@@ -285,6 +285,7 @@ def test_the_scale_that_was_chosen_is_told(tmp_path: Path) -> None:
     both = np.column_stack([y, 5 - 100 * y])
     run: dict[str, Any] = {"depth": 1, "method": "gibbs", "chains": 1, "warmup": 5, "draws": 5, "random_state": 0}
     one, two = bt.HMERegressor(**run).fit(X, y).posterior_, bt.HMERegressor(**run).fit(X, both).posterior_
+    assert isinstance(one.model.scale, float)
     assert one.model.scale == pytest.approx(0.03 * y.var())
     assert two.model.scale == pytest.approx((one.model.scale, 1e4 * one.model.scale))
     assert f"scale = {one.model.scale:.4g}" in one.model.describe(one.schema)

@@ -173,7 +173,7 @@ def texts(ax: Any) -> list[str]:
 
 def test_pictures_show_what_they_are_made_of(pyplot: Any) -> None:
     directions = MODEL.gate_directions()
-    ax = directions.plot()
+    ax: Any = directions.plot()
     assert len(ax.child_axes) == 3 and len(ax.lines) == 6
     assert texts(ax)[0].startswith(f"sharpness {directions.sharpness[0][0]:.2g}\n")
     assert texts(ax)[3] == f"leaf 1\n{directions.leaves[0].split(' (')[0]}"
@@ -191,7 +191,7 @@ def test_pictures_show_what_they_are_made_of(pyplot: Any) -> None:
     assert [axes.patches[0].get_width() for axes in ax.child_axes] == pytest.approx(
         np.abs(np.concatenate(deviance.removed)).tolist()
     )
-    assert f"{deviance.total:,.0f} of the tree" in ax.get_title()
+    assert f"{deviance.total:,.0f} of the tree" in ax.get_title(loc="left")
 
     plane = MODEL.responsibility_plane(X, (0, 1), grid=7)
     _, own = pyplot.subplots()

@@ -206,7 +206,7 @@ def test_descriptions() -> None:
     low, high = sorted(posterior.experts(), key=lambda expert: expert.slopes["y"]["b"])
     assert low.slopes["y"]["b"] == pytest.approx(-1, abs=0.05)
     assert high.slopes["y"]["b"] == pytest.approx(3, abs=0.05)
-    assert (low.sd["y"], high.sd["y"]) == (pytest.approx(0.1, rel=0.2), pytest.approx(0.1, rel=0.2))
+    assert [low.sd["y"], high.sd["y"]] == pytest.approx([0.1, 0.1], rel=0.2)
     assert low.average["y"] == pytest.approx(5 - np.mean(table["b"]), abs=0.1)
     assert str(low) in str(gates) and str(low) in str(posterior.summary())
     for kind in RESPONSES:

@@ -354,7 +354,7 @@ def test_use_beside_trees() -> None:
     assert linear.mean[0] > 0.6 > 0.3 > linear.mean[1]
     assert trees.mean[1] > 0.3
     left, right = linear.plot_beside(trees)
-    assert (left.get_title(), right.get_title()) == ("linear models", "sums of trees")
+    assert (left.get_title(loc="left"), right.get_title(loc="left")) == ("Linear models", "Sums of trees")
     other = fitted(pd.DataFrame(X, columns=["a", "b", "c"]), y).variable_use()
     with pytest.raises(bt.InputError, match="the trees have columns x0, x1, x2"):
         other.plot_beside(trees)

@@ -115,6 +115,7 @@ def test_one_step_predictions(depth: int, branching: int) -> None:
     outputs = model.outputs_.standard(np.nan_to_num(np.concatenate(new_y))[:, None])
     sequences = Sequences(inputs, outputs, ~np.isnan(np.concatenate(new_y)), np.cumsum([0, *LENGTHS]))
     of_leaf = model.outputs_.original(np.asarray(model.tree_.experts.means(inputs)))[..., 0].T
+    assert isinstance(model.tree_.experts, Gaussian)
     own_sd = np.sqrt(model.tree_.experts.variance[:, 0]) * model.outputs_.scale
     for number, each in enumerate(by_listing(model.tree_, sequences)):
         share = each.shares(each.joint, model.tree_.leaves)

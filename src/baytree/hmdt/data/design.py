@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ...data.design import AnyDesign, hashed
+from ...data.frames import name_of
 from ...data.matrix import LinearDesign, LinearSchema
 from ...data.response import Task
 from ...errors import InputError
@@ -99,7 +100,7 @@ def make_sequence_design(
     categorical_features: Any = None,
     interactions: str | Iterable[tuple[str | int, str | int]] | None = None,
     names: Sequence[str] | None = None,
-    target: str = "y",
+    target: str | None = None,
 ) -> SequenceDesign:
     """Make a design of rows that follow each other in time.
 
@@ -128,7 +129,7 @@ def make_sequence_design(
         task,
         categorical_features=categorical_features,
         names=names,
-        target=target,
+        target=name_of(y[0] if given.listed else y) if target is None else target,
         interactions=interactions,
     )
     return SequenceDesign(table.schema, table.matrix, table.y, was_seen, given.begin)

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ...data.frames import name_of
 from ...data.matrix import LinearDesign, linear_design_of
 from ...data.training import training_of_arrays
 from ...errors import InputError
@@ -103,7 +104,7 @@ def design_of_outputs(
     categorical_features: Any = None,
     *,
     names: Sequence[str] | None = None,
-    target: str = "y",
+    target: str | None = None,
     interactions: Any = None,
 ) -> LinearDesign:
     """A design whose response may be several numbers a row.
@@ -119,6 +120,7 @@ def design_of_outputs(
     sample_weight, categorical_features, names, target, interactions
         As `make_linear_design` takes them.
     """
+    target = name_of(y) if target is None else target
     like = zeros_like_shape(floating(X), 0) if is_foreign(X) else None
     X, y, sample_weight = local(X), local(y), local(sample_weight)
     several = task == "regression" and getattr(y, "ndim", 1) == 2 and y.shape[1] > 1

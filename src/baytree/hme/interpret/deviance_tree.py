@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ...notebook import Shown
 from ...plots import soft_trees as plots
 from ..tree.experts import first_experts
 from ..tree.soft_tree import SoftTree, responsibilities
@@ -18,8 +19,8 @@ if TYPE_CHECKING:
 STEPS = 25
 
 
-@dataclass(frozen=True, eq=False)
-class DevianceTree:
+@dataclass(frozen=True, eq=False, repr=False)
+class DevianceTree(Shown):
     """The deviance −2 log P(y | x) of some rows, divided among the nodes of a soft tree; ``print`` it.
 
     With h the posterior probabilities of decisions given the response, w the weights and g the gates, a node ν has
@@ -95,10 +96,8 @@ class DevianceTree:
                 plots.below(ax, layout, level, node, [plots.signed(-removed, 0), price])
         for node, left in enumerate(self.alone[layout.levels]):
             plots.end(ax, layout, node, [f"{left:,.0f}", "left"])
-        ax.set_title(
-            f"Deviance: {self.alone[0][0]:,.0f} of one expert, {self.total:,.0f} of the tree", fontsize="medium"
-        )
-        return ax
+        title = f"Deviance: {self.alone[0][0]:,.0f} of one expert, {self.total:,.0f} of the tree"
+        return plots.titled(ax, title)
 
 
 def deviance_tree(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ...notebook import Shown
 from ...plots import soft_trees as plots
 from ..numeric.arrays import log_softmax
 from ..tree.soft_tree import SoftTree
@@ -23,8 +24,8 @@ WORTH = 0.1
 REACH = 3.0
 
 
-@dataclass(frozen=True, eq=False)
-class GateDirections:
+@dataclass(frozen=True, eq=False, repr=False)
+class GateDirections(Shown):
     """The gates of a soft tree as directions; ``print`` them.
 
     Between two branches a gate's log odds are ``sharpness · (direction'x − cut)``, the direction having length 1 and x
@@ -110,8 +111,9 @@ class GateDirections:
             for node in range(layout.nodes(level)):
                 inset = plots.inset(ax, layout, level, node)
                 places, share = self.curve(level, node)
-                for branch in share.T[:-1] if self.tree.branching == 2 else share.T:
-                    inset.plot(places, branch, linewidth=1.5)
+                lines = share.T[:-1] if self.tree.branching == 2 else share.T
+                for branch, colour in zip(lines, plots.several(len(lines)), strict=True):
+                    inset.plot(places, branch, linewidth=1.5, color=colour)
                 inset.set(xlim=(-REACH, REACH), ylim=(-0.05, 1.05), yticks=[0, 1], xticks=[])
                 terms = [f"{plots.signed(value)} {plots.shortened(name)}" for name, value in self.terms(level, node)]
                 sharpness = f"sharpness {self.sharpness[level][node]:.2g}"
@@ -121,8 +123,8 @@ class GateDirections:
                 # There is room for what an expert says of an average row, but not for how it got there.
                 plots.end(ax, layout, leaf, [f"leaf {leaf + 1}", plots.shortened(said.split(" (")[0])])
         of = "the first branch" if self.tree.branching == 2 else "each branch"
-        ax.set_title(f"Probability of {of} along each gate's direction", fontsize="medium")
-        return ax
+        below = "leaves: what the expert says of an average row"
+        return plots.titled(ax, f"Probability of {of} along each gate's direction", below)
 
 
 def gate_directions(tree: SoftTree, names: tuple[str, ...], leaves: tuple[str, ...]) -> GateDirections:

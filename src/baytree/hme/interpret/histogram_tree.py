@@ -65,16 +65,15 @@ class HistogramTree:
                 if branching == 2:
                     inset.stairs(counts[0], edges, fill=True, color=plots.COLOUR)
                 else:
-                    for branch in counts:
-                        inset.stairs(branch, edges)
+                    for branch, colour in zip(counts, plots.several(len(counts)), strict=True):
+                        inset.stairs(branch, edges, color=colour)
                 inset.set(xlim=(0, 1), xticks=[0, 1], yticks=[])
                 plots.below(ax, layout, level, node, [_share(self.mass[level][node] / rows)])
         for node, mass in enumerate(self.mass[layout.levels]):
             plots.end(ax, layout, node, [_share(mass / rows)])
         what = "given the response" if self.given_response else "as the gates say"
         of = "the first branch" if branching == 2 else "each branch"
-        ax.set_title(f"Probabilities of {of}, {what}, and shares of the rows", fontsize="medium")
-        return ax
+        return plots.titled(ax, f"Probabilities of {of}, {what}, and shares of the rows")
 
 
 def histogram_tree(
