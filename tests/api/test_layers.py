@@ -19,6 +19,7 @@ validation ←
 data ←
 datasets storage knowledge mcmc plots ←
 trees diagnostics ←
+report ←
 slp ←
 priors ←
 posterior ←

@@ -20,6 +20,7 @@ from ..mcmc.settings import RunSettings
 from ..posterior.arviz import Variable, with_prior
 from ..posterior.base import RUNGS, Part, taken
 from ..posterior.prediction import Kind
+from ..posterior.report import Report
 from ..posterior.summary import largest_first
 from ..priors.edit_tree import EditTree
 from ..text import counted
@@ -419,6 +420,11 @@ class Posterior(Summarisable):
             top_trees=tuple((top.probability, top.tree.n_leaves) for top in self.top_trees(TOP_TREES)),
             every_tree=self._every_tree,
         )
+
+    def _reported(self, data: Any, **options: Any) -> Report[Any]:
+        from .report import TreeReport
+
+        return TreeReport(self, data, **options)
 
     @property
     def _every_tree(self) -> EveryTree | None:

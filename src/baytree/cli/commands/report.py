@@ -1,0 +1,1 @@
+"""``baytree report``."""

@@ -1,0 +1,110 @@
+"""What a report says of columns: importance beside what chance gives, dependence, interactions, SHAP values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..report import charts
+from ..report.markup import Markup
+from ..report.parts import figure, interval_text, side_by_side, table
+from .dependence import Dependence
+from .importance import Interactions, Shares
+from .shap import Shap
+
+# The most columns, pairs and rows that are drawn.
+SHOWN, PAIRS, SWARM = 12, 10, 80
+
+
+def shares_part(shares: Shares, caption: str, most: int = SHOWN) -> Markup:
+    """Shares as dots with their intervals, the largest first, each beside what it may be by chance where that is known."""
+    order = shares.order[:most]
+    names = [shares.names[place] for place in order]
+    limit = None if shares.threshold is None else shares.threshold[order]
+    picture = charts.dots(shares.title, names, shares.mean[order], shares.interval[order], shares.label, threshold=limit)
+    head = ["", shares.label, f"{shares.prob:.0%} interval", *([] if limit is None else ["by chance up to"])]
+    rows = [
+        [shares.names[at], float(shares.mean[at]), interval_text(shares.interval[at])]
+        + ([] if shares.threshold is None else [float(shares.threshold[at])])
+        for at in shares.order
+    ]
+    return figure(picture, caption, table(shares.title, head, rows))
+
+
+def interactions_part(pairs: Interactions, caption: str) -> Markup:
+    """The pairs of columns that meet most often."""
+    return shares_part(pairs, caption, PAIRS)
+
+
+def dependence_parts(curves: Iterable[Dependence]) -> Markup:
+    """A picture for each column: the average response as it changes, with its band."""
+    drawn = []
+    for one in curves:
+        name, label = one.grid.column, f"average {one.response}"
+        picture = charts.band(
+            f"How {one.response} depends on {name}", one.grid.values, one.mean, one.interval, (name, label), one.grid.observed
+        )
+        rows = [
+            (value, float(mean), interval_text(ends))
+            for value, mean, ends in zip(one.grid.values, one.mean, one.interval, strict=True)
+        ]
+        numbers = table(f"{label} by {name}", (name, "mean", f"{one.prob:.0%} interval"), rows)
+        marks = "; marks below: where the rows lie" if len(one.grid.observed) else ""
+        drawn.append(figure(picture, f"{name}: mean and {one.prob:.0%} band, all else as it is{marks}.", numbers))
+    return side_by_side(*drawn)
+
+
+def shap_parts(found: Shap) -> Markup:
+    """How much each column moves predictions, on average and row by row."""
+    order = found.order[:SHOWN]
+    names = [found.columns[place] for place in order]
+    size = charts.dots(
+        f"Average size of the SHAP values of {found.response}",
+        names,
+        found.size[order],
+        found.size_interval[order],
+        f"average |SHAP value| of {found.response}",
+    )
+    rows = [(found.columns[at], float(found.size[at]), interval_text(found.size_interval[at])) for at in found.order]
+    some = np.linspace(0, len(found.mean) - 1, min(SWARM, len(found.mean))).astype(int)
+    each = charts.swarm(
+        f"SHAP values of {found.response}, row by row",
+        names,
+        found.mean[some][:, order],
+        found.levels[some][:, order],
+        f"SHAP value of {found.response}",
+    )
+    return side_by_side(
+        figure(
+            size,
+            f"How much each column moves the prediction of a row, on average over {len(found.mean):,} rows.",
+            table("Average |SHAP value|", ("column", "mean", f"{found.prob:.0%} interval"), rows),
+        ),
+        figure(each, "A point for each row: to the right, the column raises its prediction; to the left, it lowers it."),
+    )
+
+
+def columns_record(
+    importance: dict[str, Any] | None = None,
+    dependence: Sequence[Dependence] = (),
+    interactions: Interactions | None = None,
+    shap: Shap | None = None,
+) -> dict[str, Any]:
+    """The same as JSON-safe values, of many pairs the largest."""
+    found: dict[str, Any] = {} if importance is None else {"importance": importance}
+    if dependence:
+        found["dependence"] = [one.to_dict() for one in dependence]
+    if interactions is not None:
+        said = interactions.to_dict()
+        kept = [interactions.names[place] for place in interactions.order[: 10 * PAIRS]]
+        found["interactions"] = said | {"shares": {name: said["shares"][name] for name in kept}}
+    if shap is not None:
+        found["shap"] = {
+            "response": shap.response,
+            "base": shap.base,
+            "size": dict(zip(shap.columns, shap.size.tolist(), strict=True)),
+            "size_interval": dict(zip(shap.columns, shap.size_interval.tolist(), strict=True)),
+        }
+    return found
