@@ -18,6 +18,7 @@ from ..mcmc.settings import RunSettings
 from ..posterior.arviz import Variable
 from ..posterior.base import Part, taken
 from ..posterior.prediction import Kind, kinds_of
+from ..posterior.report import Report
 from ..posterior.summary import largest_first
 from ..trees.forest import ENSEMBLE_TYPES, Ensemble, rules_of
 from ..trees.tree import Tree
@@ -118,6 +119,11 @@ class BARTPosterior(Interpretable):
             freedom=None if self.freedom is None else float(np.median(self.freedom)),
             variable_use=largest_first(dict(zip(use.columns, use.mean.tolist(), strict=True))),
         )
+
+    def _reported(self, data: Any, **options: Any) -> Report[Any]:
+        from .report import SumReport
+
+        return SumReport(self, data, **options)
 
     # ---- prediction -----------------------------------------------------------------------------------------------
 

@@ -240,7 +240,7 @@ class TreeReport(Report[Posterior]):
         picture = tree_picture(
             title,
             tree.rules,
-            ["" if rule is None else self._question(rule) for rule in tree.rules],
+            [[] if rule is None else question_lines(self._question(rule)) for rule in tree.rules],
             [leaf_lines(tree, leaf, node, ends[leaf]) for leaf, node in enumerate(leaf_nodes(tree))],
             self._rows_in(tree),
             None if self.classes is None else len(self.classes),
@@ -306,10 +306,10 @@ class TreeReport(Report[Posterior]):
 
     def _majority(
         self, share: dict[Split, float], cuts: dict[Split, dict[str, float]], places: dict[Split, list[tuple[float, float]]]
-    ) -> tuple[list[Rule | None], list[str], list[list[str]], list[Split]]:
+    ) -> tuple[list[Rule | None], list[list[str]], list[list[str]], list[Split]]:
         """The majority-rule tree in preorder, with what is said in its nodes."""
         rules: list[Rule | None] = []
-        questions: list[str] = []
+        questions: list[list[str]] = []
         lines: list[list[str]] = []
         kept: list[Split] = []
 
@@ -319,7 +319,7 @@ class TreeReport(Report[Posterior]):
             if best is None or here[best] <= MAJORITY:
                 asked = sum(here.values())
                 rules.append(None)
-                questions.append("")
+                questions.append([])
                 lines.append([f"an answer: {percent(max(0.0, min(1.0, reached - asked)))}", f"other questions: {percent(min(1.0, asked))}"])
                 return
             kept.append(best)
@@ -327,7 +327,7 @@ class TreeReport(Report[Posterior]):
             at = self._median(places.get(best))
             name = self.schema.names[best.feature]
             said = max(cuts[best], key=lambda question: cuts[best][question]) if at is None else f"{name} ≤ {number(at)}"
-            questions.append(f"{said} ({percent(here[best])})")
+            questions.append([said, percent(here[best])])
             for answer in (True, False):
                 grow((*before, (best.feature, answer)), here[best])
 
@@ -504,6 +504,12 @@ class TreeReport(Report[Posterior]):
             "centre": [],
         }
         return {"kind": "trees", "link": "identity", "model": model}
+
+
+def question_lines(question: str) -> list[str]:
+    """A question in the lines of a node: what becomes of missing values stands below."""
+    said, _, missing = question.partition(" or missing")
+    return [said] if said == question else [said, f"or missing{missing}"]
 
 
 def splits_of(rules: Sequence[Rule | None]) -> Iterator[tuple[Split, Rule]]:

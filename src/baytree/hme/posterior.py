@@ -16,6 +16,7 @@ from ..mcmc.settings import RunSettings
 from ..posterior.arviz import Variable, with_prior
 from ..posterior.base import RUNGS, BasePosterior
 from ..posterior.prediction import Kind
+from ..posterior.report import Report
 from ..validation import require_place, require_whole
 from .data.inputs import Inputs
 from .data.outputs import Outputs
@@ -282,6 +283,11 @@ class HMEPosterior(BasePosterior):
             gates=self.gate_directions(),
             experts=self.experts(),
         )
+
+    def _reported(self, data: Any, **options: Any) -> Report[Any]:
+        from .report import HMEReport
+
+        return HMEReport(self, data, **options)
 
     @property
     def series(self) -> dict[str, np.ndarray]:

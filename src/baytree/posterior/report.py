@@ -682,8 +682,11 @@ class Report(ABC, Generic[AnyPosterior]):
             words("The same bits again, in Python, with the training design:"),
             preformatted(call),
             words(
-                "All figures of this page are in it as JSON, in the element with id “report”; baytree report --json "
-                "prints them.",
+                "All figures of this page are in it as JSON, in the element with id ",
+                element("code", "report"),
+                "; ",
+                element("code", "baytree report MODEL --json"),
+                " prints them.",
             ),
         ]
         record = {

@@ -34,7 +34,7 @@ def thinned_draws(bytes_of_a_draw: float, chains: int, draws: int) -> int | None
     return max(1, min(draws, total // chains))
 
 
-def field_of(column: Column, low: float, high: float, value: float | None, whole: bool = False) -> dict[str, Any]:
+def field_of(column: Column, low: float, high: float, value: float, whole: bool = False) -> dict[str, Any]:
     """A column as a field of a form.
 
     Parameters
@@ -43,8 +43,8 @@ def field_of(column: Column, low: float, high: float, value: float | None, whole
         The column.
     low, high : float
         Of numbers, the ends of its slider.
-    value : float or None
-        What it begins with: a number, the position of a label, or None where it is missing.
+    value : float
+        What it begins with: a number, or the position of a label.
     whole : bool
         Whether its numbers are whole ones.
     """
@@ -59,7 +59,7 @@ def field_of(column: Column, low: float, high: float, value: float | None, whole
         return field
     span = high - low if high > low else max(abs(low), 1.0)
     step = 1.0 if whole and span >= 4 else 10.0 ** math.floor(math.log10(span / 100))
-    return field | {"low": low, "high": low + span, "step": step, "middle": (low + high) / 2 if value is None else value}
+    return field | {"low": low, "high": low + span, "step": step, "value": float(f"{value:.4g}")}
 
 
 def fields_of_bins(schema: Schema, bins: np.ndarray | None) -> list[dict[str, Any]]:

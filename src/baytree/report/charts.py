@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -91,22 +91,24 @@ def columns(title: str, names: Sequence[str], shares: Mapping[str, Any], axis: s
     high = max((float(one.max(initial=0)) for one in values), default=1.0) or 1.0
     canvas = Canvas(title, (0, max(len(names), 1)), (0, high * 1.05), top=28)
     canvas.y_axis(axis)
-    width = 0.8 / len(values)
+    width, kinds = 0.8 / len(values), _kinds(shares)
     for at, (what, heights) in enumerate(zip(shares, values, strict=True)):
         for place, share in enumerate(heights):
             x, y = canvas.x(place + 0.1 + at * width), canvas.y(share)
             wide = canvas.x(width) - canvas.x(0)
             said = f"{what}, {name} {names[place]}: {number(share, 3)}"
-            canvas.add(box(x, y, wide - 0.6, canvas.bottom - y, _kind(what, at), said))
+            canvas.add(box(x, y, wide - 0.6, canvas.bottom - y, kinds[what], said))
     every = max(1, -(-len(names) * max(3, max(map(len, names), default=1)) // 48))
     canvas.x_axis(name, [(place + 0.5, one) for place, one in enumerate(names) if place % every == 0])
     if len(shares) > 1:
-        canvas.add(legend([(what, _kind(what, at)) for at, what in enumerate(shares)], canvas.left, 14))
+        canvas.add(legend([(what, kinds[what]) for what in shares], canvas.left, 14))
     return canvas.draw()
 
 
-def _kind(what: str, at: int) -> str:
-    return "before" if what == "prior" else f"s{at % SERIES} fill"
+def _kinds(names: Iterable[str]) -> dict[str, str]:
+    """A colour for each name; the prior's is grey."""
+    own = [name for name in names if name != "prior"]
+    return {"prior": "before"} | {name: f"s{at % SERIES} fill" for at, name in enumerate(own)}
 
 
 def densities(title: str, draws: Mapping[str, Any], axis: str) -> Markup:
@@ -121,16 +123,17 @@ def densities(title: str, draws: Mapping[str, Any], axis: str) -> Markup:
     }
     top = max(float(one.max()) for one in heights.values()) or 1.0
     canvas = Canvas(title, (low, high), (0, 1.05), top=28, left=16)
-    for at, (what, height) in enumerate(heights.items()):
+    kinds = _kinds(draws)
+    for what, height in heights.items():
         # Each as high as the picture: what is wide would else lie on the ground.
         scaled = height / (height.max() or top)
         stairs = [(canvas.x(edges[0]), canvas.bottom)]
         for place, share in enumerate(scaled):
             stairs += [(canvas.x(edges[place]), canvas.y(share)), (canvas.x(edges[place + 1]), canvas.y(share))]
         stairs.append((canvas.x(edges[-1]), canvas.bottom))
-        canvas.add(path(stairs, f"{_kind(what, at)} soft", closed=True))
+        canvas.add(path(stairs, f"{kinds[what]} soft", closed=True))
     canvas.x_axis(axis)
-    return canvas.add(legend([(what, _kind(what, at)) for at, what in enumerate(draws)], canvas.left, 14)).draw()
+    return canvas.add(legend([(what, kinds[what]) for what in draws], canvas.left, 14)).draw()
 
 
 def band(

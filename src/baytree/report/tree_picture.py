@@ -9,13 +9,15 @@ from typing import Any
 import numpy as np
 
 from ..trees.outline import depths_of, fold
-from .drawing import SIGN, box, dot, label, line, svg
+from .drawing import box, dot, label, line, svg
 from .markup import Markup
 
 # Of a node: its width, the height of its picture, and that of a level.
-NODE, PICTURE, LEVEL = 150.0, 56.0, 124.0
+NODE, PICTURE, LEVEL = 156.0, 56.0, 138.0
 GAP = 14.0
 BINS = 16
+# The width of a sign in a question.
+BOLD = 7.0
 MOST_CLASSES = 6
 
 
@@ -41,7 +43,7 @@ class NodeData:
 def tree_picture(
     title: str,
     rules: Sequence[Any],
-    questions: Sequence[str],
+    questions: Sequence[Sequence[str]],
     leaves: Sequence[Sequence[str]],
     data: Sequence[NodeData] | None,
     classes: int | None,
@@ -54,8 +56,8 @@ def tree_picture(
         What it shows.
     rules : sequence
         Its nodes in preorder, None being a leaf.
-    questions : sequence of str
-        What each node asks; of leaves nothing.
+    questions : sequence of sequences of str
+        What each node asks, in lines; of leaves nothing.
     leaves : sequence of sequences of str
         What each leaf says, in lines.
     data : sequence of NodeData, optional
@@ -69,7 +71,7 @@ def tree_picture(
     level = LEVEL - PICTURE + picture
     edges: list[Markup] = []
     nodes: list[Markup] = []
-    lines = max(len(one) for one in leaves)
+    lines, asked = max(map(len, leaves)), max(map(len, questions))
     depth = depths_of(rules)
     height = max(depth) * level + picture + 26 + 15 * lines
 
@@ -85,14 +87,15 @@ def tree_picture(
     def split(node: int, left: tuple[float, float], right: tuple[float, float]) -> tuple[float, float]:
         x, y = (left[0] + right[0]) / 2, depth[node] * level
         for child, answer in ((left, "yes"), (right, "no")):
-            from_y = y + picture + 28
+            from_y = y + picture + 12 + 15 * asked
             edges.append(line(x, from_y, child[0], child[1] + 1, "edge"))
             side, anchor = (-6, "end") if child[0] < x else (6, "start")
             at, down = x + 0.42 * (child[0] - x) + side, from_y + 0.42 * (child[1] - from_y)
             edges.append(label(answer, at, down, anchor, "tick"))
-        room, said = int((NODE + GAP) / SIGN), questions[node]
-        nodes.append(box(x - NODE / 2, y + 1, NODE, picture + 26, "split"))
-        nodes.append(label(said, x, y + picture + 19, "middle", "strong", longest=room))
+        nodes.append(box(x - NODE / 2, y + 1, NODE, picture + 10 + 15 * asked, "split"))
+        for at, said in enumerate(questions[node]):
+            kind = "tick" if at else "strong"
+            nodes.append(label(said, x, y + picture + 19 + 14 * at, "middle", kind, longest=int(NODE / BOLD)))
         if data is not None:
             nodes.extend(_split_rows(data[node], x, y, classes))
         return x, y

@@ -19,6 +19,7 @@ from ..mcmc.settings import RunSettings
 from ..posterior.arviz import Variable, with_prior
 from ..posterior.base import BasePosterior, Part
 from ..posterior.prediction import Kind, interval_of
+from ..posterior.report import Report
 from ..validation import require_prob, require_whole
 from .draws import SubsetDraws
 from .model import Subset
@@ -297,6 +298,11 @@ class SubsetPosterior(BasePosterior):
             The probability of an interval.
         """
         return super().predict(X, kind, prob)
+
+    def _reported(self, data: Any, **options: Any) -> Report[Any]:
+        from .report import SubsetReport
+
+        return SubsetReport(self, data, **options)
 
     @property
     def series(self) -> dict[str, np.ndarray]:

@@ -52,7 +52,7 @@
       let read;
       if (column.kind === "numeric") {
         const step = column.step;
-        const box = make("input", { type: "number", id, step: "any", value: column.value === null ? column.middle : column.value });
+        const box = make("input", { type: "number", id, step: "any", value: column.value });
         const slider = make("input", { type: "range", min: column.low, max: column.high, step, "aria-label": `${column.name}, slider` });
         slider.value = box.value;
         slider.addEventListener("input", () => { box.value = slider.value; changed(); });
@@ -62,7 +62,7 @@
       } else {
         const names = column.kind === "boolean" ? ["false", "true"] : column.levels;
         const select = make("select", { id }, ...names.map((name, level) => make("option", { value: level }, name)));
-        select.value = String(column.value === null ? 0 : column.value);
+        select.value = String(column.value);
         select.addEventListener("change", () => changed());
         read = () => Number(select.value);
         controls.push(select);
@@ -71,7 +71,6 @@
       let absent = null;
       if (column.missing) {
         absent = make("input", { type: "checkbox", id: `${id}-missing` });
-        absent.checked = column.value === null;
         absent.addEventListener("change", () => changed());
         input.append(make("label", { class: "missing", for: `${id}-missing` }, absent, ` ${column.name} is missing`));
       }
@@ -81,7 +80,6 @@
         row[j] = gone ? null : read();
         update();
       }
-      controls.forEach((control) => { control.disabled = absent !== null && absent.checked; });
       fields.append(input);
     });
     const again = make("button", { type: "button" }, "Back to the first row");

@@ -96,7 +96,7 @@ const Predictor = (() => {
       const found = [];
       let value = 0, band = 0;
       for (let d = 0; d < record.draws; ++d) {
-        const total = isSoft || centre.length ? Array.from(centre) : new Array(sums * width).fill(0);
+        const total = centre.length ? [...centre] : new Array(width).fill(0);
         for (let t = 0; t < perDraw; ++t) {
           const stored = m.tree[d * perDraw + t], first = m.begin[stored], at = Math.floor(t / perSum) * width;
           const add = (node, share) => {
