@@ -120,7 +120,8 @@ class BARTPosterior(Interpretable):
             variable_use=largest_first(dict(zip(use.columns, use.mean.tolist(), strict=True))),
         )
 
-    def _reported(self, data: Any, **options: Any) -> Report[Any]:
+    def reported(self, data: Any = None, **options: Any) -> Report[Any]:
+        """The report before it is a file."""
         from .report import SumReport
 
         return SumReport(self, data, **options)

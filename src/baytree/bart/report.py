@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -13,13 +14,24 @@ from ..data.design import Design
 from ..interpret import reported
 from ..interpret.importance import PROB, VariableUse
 from ..posterior.report import COLUMNS, Report
-from ..posterior.what_if import fields_of_bins, row_in_bins
 from ..posterior.trees_in_page import forest_for_page, node_data
+from ..posterior.what_if import fields_of_bins, row_in_bins
 from ..report import charts
 from ..report.icicle import Cell
 from ..report.markup import Markup, element
 from ..report.packed import packed
-from ..report.parts import Section, behind, figure, heading, interval_text, number, preformatted, side_by_side, table, words
+from ..report.parts import (
+    Section,
+    behind,
+    figure,
+    heading,
+    interval_text,
+    number,
+    preformatted,
+    side_by_side,
+    table,
+    words,
+)
 from ..report.tree_picture import tree_picture
 from ..text import counted, listed, percent
 from ..trees.forest import Rule
@@ -60,13 +72,17 @@ class SumReport(Report[BARTPosterior]):
     def finding(self) -> str:
         """Which columns the trees use most."""
         use = self.use
-        named = [f"{use.names[at]} ({percent(float(use.mean[at]))} of the rules)" for at in use.order[:3] if use.mean[at] > 0]
+        named = [
+            f"{use.names[at]} ({percent(float(use.mean[at]))} of the rules)" for at in use.order[:3] if use.mean[at] > 0
+        ]
         chance = ""
         if use.threshold is not None:
             large = [use.names[at] for at in use.order if use.large[at]]
             shown = large if len(large) <= 5 else [*large[:5], f"{len(large) - 5} more"]
             verb = "is" if len(large) == 1 else "are"
-            chance = f"; {listed(shown)} {verb} used more than chance gives" if large else "; none more than chance gives"
+            chance = (
+                f"; {listed(shown)} {verb} used more than chance gives" if large else "; none more than chance gives"
+            )
         return f"The trees use most {listed(named)}{chance}." if named else "The trees ask hardly anything."
 
     # ---- what was known -------------------------------------------------------------------------------------------
@@ -88,7 +104,9 @@ class SumReport(Report[BARTPosterior]):
                     {"prior": before[before <= far], "posterior": posterior.sigma},
                     f"sigma, standard deviation of the noise of {self.response.name}",
                 )
-                drawn.append(figure(picture, "The noise: the prior beside the posterior, each drawn as high as the other."))
+                drawn.append(
+                    figure(picture, "The noise: the prior beside the posterior, each drawn as high as the other.")
+                )
             low, high = np.quantile(posterior.sigma, [0.05, 0.95])
             record["sigma"] = {"mean": float(posterior.sigma.mean()), "interval": [float(low), float(high)]}
         design, prior = self.training, posterior.model.prior
@@ -111,7 +129,7 @@ class SumReport(Report[BARTPosterior]):
                 table("Leaves of a tree", ("leaves", "prior", "posterior"), rows),
             )
         )
-        return [side_by_side(*drawn)], record | {"leaves": {name: one for name, one in shares.items()}}
+        return [side_by_side(*drawn)], record | {"leaves": shares}
 
     # ---- the posterior --------------------------------------------------------------------------------------------
 
@@ -144,8 +162,8 @@ class SumReport(Report[BARTPosterior]):
             cells.add(path, share)
         number_of = counted(int(visits.sum()), "tree")
         caption = (
-            "A sum has many trees, of which none is by itself the answer. Each is a path from the top: the column of its "
-            f"first question, and what is asked next on either side. The width of a part is its share of {number_of}."
+            "A sum has many trees, of which none is by itself the answer. Each is a path from the top: the column of "
+            f"its first question, and what is asked next on either side. The width of a part is its share of {number_of}."
         )
         return self.mapped(caption, cells, ("first about", "if yes, about", "if no, about"), "path")
 
@@ -175,7 +193,9 @@ class SumReport(Report[BARTPosterior]):
             f"{percent(found.explained)} of its variance ({best}), and of that of a draw {percent(mean)} "
             f"({percent(low)} to {percent(high)}). Leaves say the mean of the sum, with {PROB:.0%} intervals."
         )
-        scroll = element("div", picture, class_="scroll", tabindex=0, role="region", aria_label="The small tree (picture)")
+        scroll = element(
+            "div", picture, class_="scroll", tabindex=0, role="region", aria_label="The small tree (picture)"
+        )
         part = element("figure", scroll, behind(preformatted(tree.to_text()), "The tree as text"), class_="wide")
         return Section.of("trees", title, [words(said), part], found.to_dict())
 
@@ -209,7 +229,9 @@ class SumReport(Report[BARTPosterior]):
         size = forest.end - forest.begin.astype(np.int64)
         weight = np.repeat(visits, size)
         asks = forest.feature >= 0
-        rules = np.stack([forest.feature, forest.cut, forest.subset, forest.missing_left], axis=1).astype(np.uint64)[asks]
+        rules = np.stack([forest.feature, forest.cut, forest.subset, forest.missing_left], axis=1).astype(np.uint64)[
+            asks
+        ]
         distinct, first, place = np.unique(rules, axis=0, return_index=True, return_inverse=True)
         held = np.bincount(place.ravel(), weight[asks])
         total = held.sum()
@@ -226,14 +248,18 @@ class SumReport(Report[BARTPosterior]):
         parts = [
             words("Where the rules of all trees ask: a step of the response shows as a peak, a slope as many places."),
             *([side_by_side(*drawn)] if drawn else []),
-            table("The most frequent questions", ("question", "share of the rules"), [(q, percent(p)) for q, p in ranked]),
+            table(
+                "The most frequent questions", ("question", "share of the rules"), [(q, percent(p)) for q, p in ranked]
+            ),
         ]
         record = {"questions": [{"question": question, "share": share} for question, share in ranked]}
         return Section.of("consensus", "Where the trees ask", parts, record)
 
     def _question(self, node: int) -> str:
         forest = self.posterior.ensemble.forest
-        rule = Rule(int(forest.feature[node]), int(forest.cut[node]), int(forest.subset[node]), bool(forest.missing_left[node]))
+        rule = Rule(
+            int(forest.feature[node]), int(forest.cut[node]), int(forest.subset[node]), bool(forest.missing_left[node])
+        )
         return Tree(self.schema, (rule, None, None)).question(rule).replace("<=", "≤")
 
     def _cuts(self, at: int, cut: np.ndarray, held: np.ndarray) -> Markup:
@@ -243,10 +269,13 @@ class SumReport(Report[BARTPosterior]):
         low, high = float(column.cuts[0]), float(column.cuts[-1])
         edges = np.linspace(low, high if high > low else low + 1, PARTS + 1)
         shares = np.histogram(values, edges, weights=weight)[0]
-        names = [number((a + b) / 2, 3) for a, b in zip(edges[:-1], edges[1:], strict=True)]
+        names = [number((a + b) / 2, 3) for a, b in pairwise(edges.tolist())]
         title = f"Where rules cut {column.name}"
         picture = charts.columns(title, names, {"share": shares}, "share of its rules", column.name)
-        rows = [(f"{number(a)} to {number(b)}", float(p)) for a, b, p in zip(edges[:-1], edges[1:], shares, strict=True)]
+        rows = [
+            (f"{number(a)} to {number(b)}", float(p))
+            for (a, b), p in zip(pairwise(edges.tolist()), shares, strict=True)
+        ]
         return figure(picture, f"{title}.", table(title, ("between", "share of its rules"), rows))
 
     # ---- columns --------------------------------------------------------------------------------------------------
@@ -255,8 +284,9 @@ class SumReport(Report[BARTPosterior]):
     def _null(self) -> Any:
         """How often columns are used where there is nothing to be found; None where that would take too long."""
         design, model = self.training, self.posterior.model
-        if design is None or not len(self.schema.names) > 1:
+        if design is None or len(self.schema.names) < 2:
             return None
+        assert isinstance(design, Design)
         length = int(NULL_SECONDS / NULL_FITS / model.iteration_work(design, 1) / 2)
         if length < SHORTEST:
             return None
@@ -278,13 +308,19 @@ class SumReport(Report[BARTPosterior]):
         use = self.use
         how = "What chance gives needs the training data."
         if use.threshold is not None:
-            how = f"Grey: up to where any column comes by chance with probability 95%, by {NULL_FITS} short fits to permuted responses."
+            how = (
+                f"Grey: up to where any column comes by chance with probability 95%, by {NULL_FITS} short fits to "
+                "permuted responses."
+            )
         elif self.training is not None:
             how = "What chance gives would take too long for a report on so large a table."
         parts = [reported.shares_part(use, f"Of the splitting rules, the share that uses each column. {how}")]
         pairs = self.posterior.interactions() if len(self.schema.names) > 1 else None
         if pairs is not None:
-            parts += [heading("Interactions"), reported.interactions_part(pairs, "Of the trees, the share that uses both columns of a pair.")]
+            parts += [
+                heading("Interactions"),
+                reported.interactions_part(pairs, "Of the trees, the share that uses both columns of a pair."),
+            ]
         importance = use.to_dict()
         if self.seen is None:
             parts.append(words("Dependence and SHAP values need rows: give data.", class_="note"))
@@ -325,7 +361,9 @@ class SumReport(Report[BARTPosterior]):
     def page_bytes(self) -> int:
         """About how many bytes all draws would take in the page: a value for each leaf, and nodes of trees."""
         soft = 6 if self.posterior.ensemble.bandwidths is not None else 0
-        return int(len(self.posterior.ensemble.values) * (6 + 3 + 1 + soft) + self.posterior.ensemble.tree_index.size * 6)
+        return int(
+            len(self.posterior.ensemble.values) * (6 + 3 + 1 + soft) + self.posterior.ensemble.tree_index.size * 6
+        )
 
     @cached_property
     def inputs(self) -> list[dict[str, Any]]:
@@ -351,7 +389,10 @@ class SumReport(Report[BARTPosterior]):
             "centre": list(self.posterior.model.centre),
         }
         if sums.bandwidths is not None:
-            model |= {"bandwidth": packed(sums.bandwidths, "f4"), "cuts": [packed(column.cuts, "f8") for column in self.schema.columns]}
+            model |= {
+                "bandwidth": packed(sums.bandwidths, "f4"),
+                "cuts": [packed(column.cuts, "f8") for column in self.schema.columns],
+            }
         link = "identity" if self.classes is None else "probit" if width == 1 else "largest"
         return {"kind": "trees", "link": link, "model": model}
 
@@ -359,4 +400,3 @@ class SumReport(Report[BARTPosterior]):
     def row_note(self) -> str:  # type: ignore[override]
         """What the row leaves out."""
         return "The offset is 0." if self.posterior.settings.offset else ""
-

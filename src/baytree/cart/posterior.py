@@ -421,7 +421,8 @@ class Posterior(Summarisable):
             every_tree=self._every_tree,
         )
 
-    def _reported(self, data: Any, **options: Any) -> Report[Any]:
+    def reported(self, data: Any = None, **options: Any) -> Report[Any]:
+        """The report before it is a file."""
         from .report import TreeReport
 
         return TreeReport(self, data, **options)

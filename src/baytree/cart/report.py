@@ -21,18 +21,29 @@ from ..interpret.shap import Shap, shap
 from ..posterior.prediction import interval_of
 from ..posterior.report import COLUMNS, Report
 from ..posterior.summary import largest_first
+from ..posterior.trees_in_page import forest_for_page, node_data
 from ..posterior.what_if import fields_of_bins, row_in_bins
 from ..report import charts
 from ..report.icicle import OTHERS, Cell
 from ..report.markup import Markup, element, joined
 from ..report.packed import packed
-from ..report.parts import Section, behind, figure, heading, interval_text, number, preformatted, side_by_side, table, words
+from ..report.parts import (
+    Section,
+    behind,
+    figure,
+    heading,
+    interval_text,
+    number,
+    preformatted,
+    side_by_side,
+    table,
+    words,
+)
 from ..report.tree_picture import NodeData, tree_picture
 from ..sampling.api import sample
 from ..text import counted, listed, percent
 from ..trees.diff import Edits
 from ..trees.forest import Ensemble, Rule, rules_of
-from ..posterior.trees_in_page import forest_for_page, node_data
 from ..trees.tree import Tree
 from .posterior import Posterior
 from .prediction import LeafDraws, TreePrediction
@@ -80,7 +91,9 @@ class TreeReport(Report[Posterior]):
         """Why probabilities are exact."""
         if self.posterior.summed is None:
             return None
-        return f"Every tree was counted, by {self.posterior.summed.sets:,} sets of rows, so these probabilities are exact."
+        return (
+            f"Every tree was counted, by {self.posterior.summed.sets:,} sets of rows, so these probabilities are exact."
+        )
 
     @property
     def finding(self) -> str:
@@ -91,7 +104,9 @@ class TreeReport(Report[Posterior]):
         about = f"Trees ask most probably about {listed(named)}" if named else "Trees hardly ask about any column"
         leaves = counted(top.tree.n_leaves, "leaf", "leaves")
         exactly = "exactly " if self.posterior.summed is not None else ""
-        return f"{about}; the most probable tree has {leaves} and {exactly}{percent(top.probability)} of the probability."
+        return (
+            f"{about}; the most probable tree has {leaves} and {exactly}{percent(top.probability)} of the probability."
+        )
 
     # ---- what was known -------------------------------------------------------------------------------------------
 
@@ -120,9 +135,15 @@ class TreeReport(Report[Posterior]):
         shown = list(asked)[: reported.SHOWN]
         beside = {"prior": [first[name] for name in shown], "posterior": [asked[name] for name in shown]}
         use = figure(
-            charts.columns("Columns that trees ask about, before and after the data", shown, beside, "probability", "column"),
+            charts.columns(
+                "Columns that trees ask about, before and after the data", shown, beside, "probability", "column"
+            ),
             "How probable it is that a tree asks about a column.",
-            table("Columns asked about", ("column", "prior", "posterior"), [(name, first[name], asked[name]) for name in asked]),
+            table(
+                "Columns asked about",
+                ("column", "prior", "posterior"),
+                [(name, first[name], asked[name]) for name in asked],
+            ),
         )
         parts, record = [side_by_side(size, use)], {"prior": {"leaves": before, "inclusion": first}}
         edits = self.edits
@@ -272,14 +293,19 @@ class TreeReport(Report[Posterior]):
         rules_, questions, lines, kept = self._majority(share, cuts, places)
         parts = [
             words(
-                f"What more than {MAJORITY:.0%} of the posterior asks at the same place: the column, with the probability "
-                "of the place and the median cut. Such questions never contradict each other, so they make a tree."
+                f"What more than {MAJORITY:.0%} of the posterior asks at the same place: the column, with the "
+                "probability of the place and the median cut. Such questions never contradict each other, so they make a tree."
             )
         ]
         if kept:
             picture = tree_picture("The majority-rule tree", rules_, questions, lines, None, None)
             rows = [
-                (self._where(split), self.schema.names[split.feature], percent(share[split]), self._cut_words(places.get(split)))
+                (
+                    self._where(split),
+                    self.schema.names[split.feature],
+                    percent(share[split]),
+                    self._cut_words(places.get(split)),
+                )
                 for split in kept
             ]
             numbers = table("The questions of the majority-rule tree", ("where", "column", "probability", "cut"), rows)
@@ -298,14 +324,18 @@ class TreeReport(Report[Posterior]):
                 for split in kept
             ],
             "splits": [
-                {"question": question, "where": self._where(split), "probability": weight} for weight, split, question in ranked
+                {"question": question, "where": self._where(split), "probability": weight}
+                for weight, split, question in ranked
             ],
             "looked_at": self.held,
         }
         return Section.of("consensus", "What the trees agree on", parts, record)
 
     def _majority(
-        self, share: dict[Split, float], cuts: dict[Split, dict[str, float]], places: dict[Split, list[tuple[float, float]]]
+        self,
+        share: dict[Split, float],
+        cuts: dict[Split, dict[str, float]],
+        places: dict[Split, list[tuple[float, float]]],
     ) -> tuple[list[Rule | None], list[list[str]], list[list[str]], list[Split]]:
         """The majority-rule tree in preorder, with what is said in its nodes."""
         rules: list[Rule | None] = []
@@ -320,13 +350,20 @@ class TreeReport(Report[Posterior]):
                 asked = sum(here.values())
                 rules.append(None)
                 questions.append([])
-                lines.append([f"an answer: {percent(max(0.0, min(1.0, reached - asked)))}", f"other questions: {percent(min(1.0, asked))}"])
+                lines.append(
+                    [
+                        f"an answer: {percent(max(0.0, min(1.0, reached - asked)))}",
+                        f"other questions: {percent(min(1.0, asked))}",
+                    ]
+                )
                 return
             kept.append(best)
             rules.append(Rule(best.feature, 0, 0, False))
             at = self._median(places.get(best))
             name = self.schema.names[best.feature]
-            said = max(cuts[best], key=lambda question: cuts[best][question]) if at is None else f"{name} ≤ {number(at)}"
+            said = (
+                max(cuts[best], key=lambda question: cuts[best][question]) if at is None else f"{name} ≤ {number(at)}"
+            )
             questions.append([said, percent(here[best])])
             for answer in (True, False):
                 grow((*before, (best.feature, answer)), here[best])
@@ -365,9 +402,15 @@ class TreeReport(Report[Posterior]):
         shown = list(asked)[: reported.SHOWN]
         values = [asked[name] for name in shown]
         limits = None if limit is None else [limit] * len(shown)
-        picture = charts.dots("How probably a tree asks about a column", shown, values, None, "probability", threshold=limits)
+        picture = charts.dots(
+            "How probably a tree asks about a column", shown, values, None, "probability", threshold=limits
+        )
         numbers = table("How probably a tree asks about a column", ("column", "probability"), list(asked.items()))
-        parts = [figure(picture, f"How probably a tree asks about each column. {self.exact_note() or ''} {how}".strip(), numbers)]
+        parts = [
+            figure(
+                picture, f"How probably a tree asks about each column. {self.exact_note() or ''} {how}".strip(), numbers
+            )
+        ]
         importance = {"inclusion": asked, "by_chance": limit, "how": how}
         pairs = None
         if len(self.schema.names) > 1:
@@ -412,12 +455,14 @@ class TreeReport(Report[Posterior]):
         for fit in range(NULL_FITS):
             shuffled = generator.permutation(design.rows)
             permuted = replace(design, bins=tuple(column[shuffled] for column in design.bins))
-            found = sample(model, permuted, chains=1, warmup=length, draws=length, thin=1, temperatures=1, seed=fit, progress=False)
+            found = sample(
+                model, permuted, chains=1, warmup=length, draws=length, thin=1, temperatures=1, seed=fit, progress=False
+            )
             drawn.append(list(found.inclusion().values()))
         limit = float(global_max(np.array(drawn), LEVEL)[0])
         how = (
-            f"Grey: up to where any column comes by chance with probability {LEVEL:.0%}, by {NULL_FITS} fits to permuted "
-            f"responses, each of one chain with {length:,} draws."
+            f"Grey: up to where any column comes by chance with probability {LEVEL:.0%}, by {NULL_FITS} fits to "
+            f"permuted responses, each of one chain with {length:,} draws."
         )
         return limit, how
 
@@ -559,5 +604,3 @@ def _after(rules: Sequence[Rule | None], node: int) -> int:
 def _weighted_quantile(places: list[tuple[float, float]], level: float) -> float:
     values, weights = (np.array(one) for one in zip(*sorted(places), strict=True))
     return float(values[np.searchsorted(np.cumsum(weights) / weights.sum(), level).clip(0, len(values) - 1)])
-
-

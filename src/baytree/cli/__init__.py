@@ -1,4 +1,4 @@
-"""The command line: ``baytree fit``, ``prior``, ``predict``, ``show``, ``data``, ``slp`` and ``reproduce``."""
+"""The command line: ``baytree fit``, ``prior``, ``predict``, ``show``, ``report``, ``data``, ``slp``, ``reproduce``."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from .commands import data, fit, predict, prior, reproduce, show, slp
+from .commands import data, fit, predict, prior, report, reproduce, show, slp
 from .output import EXIT_CODES, WRONG_INPUT, Output
 
 __all__ = ["app", "main"]
@@ -60,6 +60,7 @@ app.command("fit", cls=fit.FitCommand, epilog=fit.EPILOG)(fit.command)
 app.command("prior", cls=prior.PriorCommand)(prior.command)
 app.command("predict", cls=predict.PredictCommand)(predict.command)
 app.command("show", cls=show.ShowCommand)(show.command)
+app.command("report", cls=report.ReportCommand)(report.command)
 app.command("data")(data.command)
 app.add_typer(slp.app, name="slp")
 app.add_typer(reproduce.app, name="reproduce")

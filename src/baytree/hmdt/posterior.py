@@ -383,7 +383,8 @@ class HMDTPosterior(BasePosterior):
             experts=self.experts(),
         )
 
-    def _reported(self, data: Any, **options: Any) -> Report[Any]:
+    def reported(self, data: Any = None, **options: Any) -> Report[Any]:
+        """The report before it is a file."""
         from .report import HMDTReport
 
         return HMDTReport(self, data, **options)

@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import InputError
 from ..data.design import AnyDesign
+from ..errors import InputError
 from ..hme.report import short_words, soft_predictor
 from ..hme.reported import SoftReport
 from ..posterior.report import Fitted
 from ..report import charts
 from ..report.markup import Markup
-from ..report.parts import Section, figure, number, table, words
+from ..report.parts import Section, figure, number, table
 from ..text import counted
 from .data.design import SequenceDesign
 from .data.sequences import Sequences
@@ -37,7 +37,11 @@ class HMDTReport(SoftReport[HMDTPosterior]):
         """How long decisions last, and what the leaves say."""
         lengths = lengths_of(self.posterior.stays)
         finite = lengths[np.isfinite(lengths)]
-        lasts = f"decisions last {number(float(finite.min()), 3)} to {number(float(finite.max()), 3)} rows on average" if finite.size else "decisions never change"
+        lasts = (
+            f"decisions last {number(float(finite.min()), 3)} to {number(float(finite.max()), 3)} rows on average"
+            if finite.size
+            else "decisions never change"
+        )
         experts = self.posterior.experts()
         said = [f"leaf {leaf + 1} says {short_words(one.average)}" for leaf, one in enumerate(experts[:4])]
         more = f" and {len(experts) - 4} more leaves" if len(experts) > 4 else ""
@@ -83,7 +87,12 @@ class HMDTReport(SoftReport[HMDTPosterior]):
         posterior = self.posterior
         stays = posterior.stays
         rows = [
-            (f"node {node + 1}", f"branch {branch + 1}", float(stays[node, branch]), float(lengths_of(stays[node])[branch]))
+            (
+                f"node {node + 1}",
+                f"branch {branch + 1}",
+                float(stays[node, branch]),
+                float(lengths_of(stays[node])[branch]),
+            )
             for node in range(len(stays))
             for branch in range(stays.shape[1])
         ]
@@ -93,7 +102,11 @@ class HMDTReport(SoftReport[HMDTPosterior]):
             for name, value in one.average.items()
         ]
         parts = [
-            table("How long decisions last where inputs are average", ("node", "branch", "probability to stay", "rows on average"), rows),
+            table(
+                "How long decisions last where inputs are average",
+                ("node", "branch", "probability to stay", "rows on average"),
+                rows,
+            ),
             table("What the leaves say of an average row", ("leaf", "output", "average", "sd"), experts),
         ]
         record: dict[str, Any] = {"stays": stays, "experts": [one.to_dict() for one in posterior.experts()]}
@@ -131,7 +144,9 @@ class HMDTReport(SoftReport[HMDTPosterior]):
         if posterior.epochs:
             name = "penalised log-likelihood"
             picture = charts.lines(f"The {name} by epochs", {"training rows": posterior.objective}, ("epoch", name))
-            parts.append(figure(picture, f"The {name} or its bound, in standard units, before each epoch and at the end."))
+            parts.append(
+                figure(picture, f"The {name} or its bound, in standard units, before each epoch and at the end.")
+            )
         return parts
 
     # ---- one row --------------------------------------------------------------------------------------------------

@@ -284,7 +284,8 @@ class HMEPosterior(BasePosterior):
             experts=self.experts(),
         )
 
-    def _reported(self, data: Any, **options: Any) -> Report[Any]:
+    def reported(self, data: Any = None, **options: Any) -> Report[Any]:
+        """The report before it is a file."""
         from .report import HMEReport
 
         return HMEReport(self, data, **options)

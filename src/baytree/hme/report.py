@@ -59,20 +59,32 @@ class HMEReport(SoftReport[HMEPosterior]):
     def _of_which(self) -> str:
         if self.posterior.chains * self.posterior.draws == 1:
             return "The one tree there is."
-        return "The best tree of the draws: leaves switch their labels from draw to draw, so no average of them means anything."
+        return (
+            "The best tree of the draws: leaves switch their labels from draw to draw, so their average means nothing."
+        )
 
     def trees(self) -> Section:
         """What the gates ask and the experts say."""
         gates, experts = self.posterior.gate_directions(), self.posterior.experts()
         rows = [
-            (f"leaf {leaf + 1}", name, value, words_.sd.get(name), ", ".join(f"{slope:+.3g} {column}" for column, slope in list(words_.slopes.get(name, {}).items())[:4]))
+            (
+                f"leaf {leaf + 1}",
+                name,
+                value,
+                words_.sd.get(name),
+                ", ".join(f"{slope:+.3g} {column}" for column, slope in list(words_.slopes.get(name, {}).items())[:4]),
+            )
             for leaf, words_ in enumerate(experts)
             for name, value in words_.average.items()
         ]
         parts = [
             words(self._of_which),
             preformatted(str(gates)),
-            table("What the experts say: of an average row, and for each unit of a column", ("leaf", "output", "average", "sd", "slopes"), rows),
+            table(
+                "What the experts say: of an average row, and for each unit of a column",
+                ("leaf", "output", "average", "sd", "slopes"),
+                rows,
+            ),
         ]
         record = {"gates": gates.to_dict(), "experts": [one.to_dict() for one in experts]}
         return Section.of("trees", "Gates and experts", parts, record)
@@ -94,7 +106,11 @@ class HMEReport(SoftReport[HMEPosterior]):
         pairs = together[np.triu_indices(len(rows), 1)]
         shares = np.histogram(pairs, 10, (0, 1))[0] / max(len(pairs), 1)
         sure = float(((pairs < 0.1) | (pairs > 0.9)).mean()) if len(pairs) else 0.0
-        picture = charts.histogram("How probably two rows share a leaf", shares, ("probability that two rows share a leaf", "share of the pairs"))
+        picture = charts.histogram(
+            "How probably two rows share a leaf",
+            shares,
+            ("probability that two rows share a leaf", "share of the pairs"),
+        )
         parts = [
             words(
                 f"Whatever the leaves are called, two rows share one or not: of {counted(len(pairs), 'pair')} of rows, "

@@ -88,7 +88,9 @@ class SoftReport(Report[AnyPosterior]):
             reported.dependence_parts(curves),
         ]
         bands = "" if np.prod(self.prediction.shape) > 1 else " One tree has no bands."
-        parts.append(words(f"Columns are drawn in the order of how far the average prediction moves.{bands}", class_="note"))
+        parts.append(
+            words(f"Columns are drawn in the order of how far the average prediction moves.{bands}", class_="note")
+        )
         return Section.of("columns", title, parts, reported.columns_record(importance, curves))
 
     def explained(self) -> list[tuple[int, str]]:

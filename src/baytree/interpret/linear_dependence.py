@@ -52,7 +52,10 @@ def linear_dependence(
     blocks: list[tuple[object, np.ndarray]]
     empty = np.zeros(unit.end - unit.begin)
     if of.kind == "categorical":
-        blocks = [(level, np.concatenate([np.arange(1, indicated + 1) == at, empty[indicated:]])) for at, level in enumerate(of.levels)]
+        blocks = [
+            (level, np.concatenate([np.arange(1, indicated + 1) == at, empty[indicated:]]))
+            for at, level in enumerate(of.levels)
+        ]
         observed = np.empty(0)
         if of.has_missing:
             blocks.append((MISSING, np.concatenate([empty[:-1], [1.0]])))

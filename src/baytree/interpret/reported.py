@@ -19,11 +19,13 @@ SHOWN, PAIRS, SWARM = 12, 10, 80
 
 
 def shares_part(shares: Shares, caption: str, most: int = SHOWN) -> Markup:
-    """Shares as dots with their intervals, the largest first, each beside what it may be by chance where that is known."""
+    """Shares as dots with their intervals, the largest first, beside what each may be by chance where that is known."""
     order = shares.order[:most]
     names = [shares.names[place] for place in order]
     limit = None if shares.threshold is None else shares.threshold[order]
-    picture = charts.dots(shares.title, names, shares.mean[order], shares.interval[order], shares.label, threshold=limit)
+    picture = charts.dots(
+        shares.title, names, shares.mean[order], shares.interval[order], shares.label, threshold=limit
+    )
     head = ["", shares.label, f"{shares.prob:.0%} interval", *([] if limit is None else ["by chance up to"])]
     rows = [
         [shares.names[at], float(shares.mean[at]), interval_text(shares.interval[at])]
@@ -44,7 +46,12 @@ def dependence_parts(curves: Iterable[Dependence]) -> Markup:
     for one in curves:
         name, label = one.grid.column, f"average {one.response}"
         picture = charts.band(
-            f"How {one.response} depends on {name}", one.grid.values, one.mean, one.interval, (name, label), one.grid.observed
+            f"How {one.response} depends on {name}",
+            one.grid.values,
+            one.mean,
+            one.interval,
+            (name, label),
+            one.grid.observed,
         )
         rows = [
             (value, float(mean), interval_text(ends))
@@ -82,7 +89,9 @@ def shap_parts(found: Shap) -> Markup:
             f"How much each column moves the prediction of a row, on average over {len(found.mean):,} rows.",
             table("Average |SHAP value|", ("column", "mean", f"{found.prob:.0%} interval"), rows),
         ),
-        figure(each, "A point for each row: to the right, the column raises its prediction; to the left, it lowers it."),
+        figure(
+            each, "A point for each row: to the right, the column raises its prediction; to the left, it lowers it."
+        ),
     )
 
 

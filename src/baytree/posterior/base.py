@@ -126,11 +126,17 @@ class BasePosterior(ABC):
         progress : bool
             Whether to say on standard error what is being worked out.
         """
-        self._reported(data, weight=weight, offset=offset, say=progress_of_report if progress else None).write(path)
+        self.reported(data, weight=weight, offset=offset, say=progress_of_report if progress else None).write(path)
 
     @abstractmethod
-    def _reported(self, data: Any, **options: Any) -> Report[Any]:
-        """The report, as `Report` takes data and options."""
+    def reported(self, data: Any = None, **options: Any) -> Report[Any]:
+        """The report before it is a file: its page, and its figures as JSON-safe values.
+
+        Parameters
+        ----------
+        data, **options
+            As `report` takes them; ``say`` is told what is being worked out.
+        """
 
     # ---- prediction -----------------------------------------------------------------------------------------------
 

@@ -337,7 +337,9 @@ class Report(ABC, Generic[AnyPosterior]):
 
     def mapped(self, caption: str, root: Cell, levels: Sequence[str], what: str) -> Section:
         """The map as a section."""
-        picture = figure(icicle(self.map_title, root, levels), caption, paths_table("The map as a table", root, what), True)
+        picture = figure(
+            icicle(self.map_title, root, levels), caption, paths_table("The map as a table", root, what), True
+        )
         return Section.of("map", self.map_title, [picture], {"exact": self.exact_note() is not None, **root.to_dict()})
 
     def trees(self) -> Section:
@@ -468,7 +470,7 @@ class Report(ABC, Generic[AnyPosterior]):
         """Whether the predictions fit what happened: scores, calibration, residuals."""
         title = "Calibration and scores"
         if self.seen is None:
-            why = "No data were given: baytree report MODEL --data FILE, or posterior.report(path, data=...), scores them."
+            why = "No data were given; baytree report --data FILE, or posterior.report(path, data=...), scores them."
             return Section.of("fit", title, [words(why, class_="note")])
         fitted = self.fitted()
         parts: list[Markup] = [words(f"On {self.seen.name}.", *self._caution())]
@@ -525,7 +527,9 @@ class Report(ABC, Generic[AnyPosterior]):
             }
         return parts, record
 
-    def _pictures(self, name: str, y: np.ndarray, mean: np.ndarray, fitted: Fitted, place: int, pit: np.ndarray) -> Markup:
+    def _pictures(
+        self, name: str, y: np.ndarray, mean: np.ndarray, fitted: Fitted, place: int, pit: np.ndarray
+    ) -> Markup:
         assert fitted.intervals is not None
         ends = fitted.intervals[PROB][:, place]
         level = 1 / len(pit)
@@ -535,8 +539,15 @@ class Report(ABC, Generic[AnyPosterior]):
         behind = table(f"{name}, row by row", ("row", "expected", "observed", "residual", "lower", "upper"), numbered)
         return side_by_side(
             figure(
-                charts.scatter(f"{name}: expected and observed", y, mean, (f"observed {name}", "expected"), bars=ends, diagonal=True),
-                f"Each row with its {PROB:.0%} predictive interval; on the dashed line prediction and response are equal.",
+                charts.scatter(
+                    f"{name}: expected and observed",
+                    y,
+                    mean,
+                    (f"observed {name}", "expected"),
+                    bars=ends,
+                    diagonal=True,
+                ),
+                f"Each row with its {PROB:.0%} predictive interval; on the dashed line the two are equal.",
                 behind,
             ),
             figure(
@@ -551,8 +562,8 @@ class Report(ABC, Generic[AnyPosterior]):
                     level,
                     (max(0.0, level - chance), level + chance),
                 ),
-                "Calibrated predictions give level bars: nine in ten lie in the grey band. High ends mean intervals too "
-                "narrow, a high middle too wide.",
+                "Calibrated predictions give level bars: nine in ten lie in the grey band. High ends mean intervals "
+                "too narrow, a high middle too wide.",
             ),
         )
 
@@ -569,9 +580,11 @@ class Report(ABC, Generic[AnyPosterior]):
             rows = list(zip(found["said"], found["happened"], found["rows"], strict=True))
             drawn.append(
                 figure(
-                    charts.reliability(name, found["said"], found["happened"], found["interval"], (f"said: {name}", "happened")),
-                    f"Calibration of {name}: groups of rows, with {PROB:.0%} intervals; on the dashed line what was said "
-                    "is what happened.",
+                    charts.reliability(
+                        name, found["said"], found["happened"], found["interval"], (f"said: {name}", "happened")
+                    ),
+                    f"Calibration of {name}: groups of rows, with {PROB:.0%} intervals; on the dashed line what was "
+                    "said is what happened.",
                     table(name, ("said", "happened", "rows"), rows),
                 )
             )
@@ -596,7 +609,11 @@ class Report(ABC, Generic[AnyPosterior]):
         evidence = posterior.known_evidence
         if evidence is not None:
             exact = ", exactly" if evidence.error == 0 else f" ± {number(evidence.error, 2)}"
-            parts.append(words(f"The log evidence, log P({self.response.name} | columns), is {number(evidence.value, 7)}{exact}."))
+            parts.append(
+                words(
+                    f"The log evidence, log P({self.response.name} | columns), is {number(evidence.value, 7)}{exact}."
+                )
+            )
             record["log_evidence"] = {"value": evidence.value, "error": evidence.error}
         parts += self.without_chains(record) if not posterior.has_chains else self._compared(record)
         return Section.of("chains", "Chains" if posterior.has_chains else "How it was found", parts, record)
@@ -646,8 +663,8 @@ class Report(ABC, Generic[AnyPosterior]):
         swaps, settings = self.posterior.swaps(), self.posterior.settings
         trips = int(swaps.round_trips.sum())
         said = (
-            f"{counted(settings.temperatures, 'temperature')} ({settings.ladder} ladder): {counted(trips, 'round trip')} "
-            f"between the posterior and the hottest rung; communication barrier {number(swaps.barrier, 3)}."
+            f"{counted(settings.temperatures, 'temperature')} ({settings.ladder} ladder): {counted(trips, 'round trip')}"
+            f" between the posterior and the hottest rung; communication barrier {number(swaps.barrier, 3)}."
         )
         rates = swaps.neighbours.mean(axis=0)
         names = [f"{rung + 1}–{rung + 2}" for rung in range(len(rates))]
@@ -658,7 +675,10 @@ class Report(ABC, Generic[AnyPosterior]):
             "barrier": swaps.barrier,
         }
         picture = charts.columns("Swaps accepted", names, {"accepted": np.nan_to_num(rates)}, "share accepted", "rungs")
-        return [words(said), figure(picture, "Shares of the swaps between neighbouring temperatures that were accepted.")]
+        return [
+            words(said),
+            figure(picture, "Shares of the swaps between neighbouring temperatures that were accepted."),
+        ]
 
     # ---- audit ----------------------------------------------------------------------------------------------------
 

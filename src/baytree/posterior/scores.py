@@ -172,7 +172,9 @@ def leave_one_out(log_likelihood: np.ndarray) -> LeaveOneOut | None:
     found, tail = np.asarray(found, dtype=float), np.asarray(tail, dtype=float)
     if not np.isfinite(found).all():
         return None
-    return LeaveOneOut(float(found.mean()), float(found.std(ddof=1) / np.sqrt(len(found))), float((tail > BAD_TAIL).mean()))
+    return LeaveOneOut(
+        float(found.mean()), float(found.std(ddof=1) / np.sqrt(len(found))), float((tail > BAD_TAIL).mean())
+    )
 
 
 def coverage(y: np.ndarray, intervals: Mapping[float, np.ndarray]) -> list[tuple[float, float, float]]:

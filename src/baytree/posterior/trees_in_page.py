@@ -29,7 +29,13 @@ def forest_for_page(schema: Schema, forest: Forest) -> dict[str, Any]:
     """
     asks = forest.feature >= 0
     rules = np.stack(
-        [forest.feature, forest.cut, forest.subset & np.uint64(0xFFFFFFFF), forest.subset >> np.uint64(32), forest.missing_left],
+        [
+            forest.feature,
+            forest.cut,
+            forest.subset & np.uint64(0xFFFFFFFF),
+            forest.subset >> np.uint64(32),
+            forest.missing_left,
+        ],
         axis=1,
     ).astype(np.int64)[asks]
     distinct, place = np.unique(rules, axis=0, return_inverse=True)

@@ -72,7 +72,9 @@ def fields_of_bins(schema: Schema, bins: np.ndarray | None) -> list[dict[str, An
         if column.kind != "numeric":
             found.append(field_of(column, 0.0, 0.0, int(np.bincount(known).argmax())))
             continue
-        values = np.array(column.lowest if column.lowest else (*column.cuts, column.cuts[-1] if len(column.cuts) else 0.0))
+        values = np.array(
+            column.lowest if column.lowest else (*column.cuts, column.cuts[-1] if len(column.cuts) else 0.0)
+        )
         middle = float(values[int(np.sort(known)[len(known) // 2])])
         whole = bool((values == np.round(values)).all())
         found.append(field_of(column, float(values[0]), float(values[-1]), middle, whole))
@@ -95,7 +97,7 @@ def row_in_bins(schema: Schema, values: Sequence[Any]) -> np.ndarray:
 def fields_of_matrix(
     schema: LinearSchema, matrix: np.ndarray | None, spread: Callable[[int], float]
 ) -> list[dict[str, Any]]:
-    """The columns of a table as a matrix; they begin at the middle of the rows where these are given, else at the means.
+    """The columns of a table as a matrix; they begin at the middle of the rows where there are any.
 
     Parameters
     ----------

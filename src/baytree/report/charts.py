@@ -153,16 +153,17 @@ def band(
         every = max(1, -(-sum(len(str(one)) + 2 for one in values) // 58))
         named = [(place + 0.5, str(one)) for place, one in enumerate(values) if place % every == 0]
         return canvas.x_axis(axes[0], named).draw()
-    x = np.asarray(values, dtype=float)
-    canvas = Canvas(title, reach(x, 0.0), y)
+    at = np.asarray(values, dtype=float)
+    canvas = Canvas(title, reach(at, 0.0), y)
     canvas.y_axis(axes[1])
-    upper = [(canvas.x(at), canvas.y(high)) for at, high in zip(x, ends[:, 1], strict=True)]
-    lower = [(canvas.x(at), canvas.y(low)) for at, low in zip(x, ends[:, 0], strict=True)]
-    canvas.add(path([*upper, *reversed(lower)], "s0 band", closed=True))
-    canvas.add(path([(canvas.x(at), canvas.y(one)) for at, one in zip(x, mean, strict=True)], "s0 line"))
-    for at in _spread_out(np.asarray(observed, dtype=float), 60):
-        if x.min() <= at <= x.max():
-            canvas.add(line(canvas.x(at), canvas.bottom - 5, canvas.x(at), canvas.bottom, "rug"))
+    across = [canvas.x(one) for one in at]
+    upper = zip(across, map(canvas.y, ends[:, 1]), strict=True)
+    lower = zip(reversed(across), map(canvas.y, ends[::-1, 0]), strict=True)
+    canvas.add(path([*upper, *lower], "s0 band", closed=True))
+    canvas.add(path(zip(across, map(canvas.y, mean), strict=True), "s0 line"))
+    for one in _spread_out(np.asarray(observed, dtype=float), 60):
+        if at.min() <= one <= at.max():
+            canvas.add(line(canvas.x(one), canvas.bottom - 5, canvas.x(one), canvas.bottom, "rug"))
     return canvas.x_axis(axes[0]).draw()
 
 
@@ -172,7 +173,7 @@ def _spread_out(values: np.ndarray, most: int) -> np.ndarray:
 
 
 def scatter(title: str, x: Any, y: Any, axes: tuple[str, str], *, bars: Any = None, diagonal: bool = False) -> Markup:
-    """A cloud of points, with intervals along the vertical axis where there are any; of many points evenly spread ones."""
+    """A cloud of points, with vertical intervals where there are any; of many points evenly spread ones."""
     x, y = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
     chosen = np.arange(len(x)) if len(x) <= CLOUD else np.linspace(0, len(x) - 1, CLOUD).astype(int)
     ends = None if bars is None else np.asarray(bars, dtype=float)[chosen]
@@ -240,7 +241,9 @@ def reliability(title: str, said: Any, happened: Any, interval: Any, axes: tuple
     canvas.add(line(canvas.x(0), canvas.y(0), canvas.x(1), canvas.y(1), "axis dashed"))
     for p, share, (low, high) in zip(said, happened, interval, strict=True):
         canvas.add(line(canvas.x(p), canvas.y(low), canvas.x(p), canvas.y(high), "interval"))
-        canvas.add(dot(canvas.x(p), canvas.y(share), "s0 mark", 4.0, f"said {number(p, 3)}, happened {number(share, 3)}"))
+        canvas.add(
+            dot(canvas.x(p), canvas.y(share), "s0 mark", 4.0, f"said {number(p, 3)}, happened {number(share, 3)}")
+        )
     return canvas.draw()
 
 
@@ -307,4 +310,3 @@ def lines(title: str, series: Mapping[str, Any], axes: tuple[str, str]) -> Marku
     if len(values) > 1:
         canvas.add(legend([(name, f"s{at % SERIES} fill") for at, name in enumerate(values)], canvas.left, 14))
     return canvas.x_axis(axes[0]).draw()
-

@@ -61,5 +61,3 @@ def _asset(name: str) -> Markup:
 
 def _data(name: str, record: Any) -> Markup:
     return element("script", in_script(record), type="application/json", id_=name)
-
-

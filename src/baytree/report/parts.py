@@ -59,7 +59,7 @@ def number(value: Any, digits: int = 4) -> str:
     return text.replace("-", "−") if not text.startswith("e") else text
 
 
-def interval_text(ends: Sequence[float]) -> str:
+def interval_text(ends: Any) -> str:
     """The ends of an interval in words."""
     return f"{number(ends[0])} to {number(ends[1])}"
 

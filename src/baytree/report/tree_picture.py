@@ -113,7 +113,7 @@ def _split_rows(rows: NodeData, x: float, y: float, classes: int | None) -> list
     left, width, ground = x - NODE / 2 + 8, NODE - 16, y + PICTURE + 2
     found: list[Markup] = []
     if classes is None:
-        chosen = np.linspace(0, len(rows.y) - 1, min(len(rows.y), 120)).astype(int) if len(rows.y) else []
+        chosen: Any = np.linspace(0, len(rows.y) - 1, min(len(rows.y), 120)).astype(int) if len(rows.y) else []
         for row in chosen:
             up = ground - 2 - rows.y[row] * (PICTURE - 10)
             found.append(dot(left + rows.values[row] * width, up, "s0 cloud", 1.6))
@@ -130,8 +130,8 @@ def _split_rows(rows: NodeData, x: float, y: float, classes: int | None) -> list
                 below[at] += tall
     found.append(line(left, ground, left + width, ground, "axis"))
     if rows.cut is not None:
-        at = left + rows.cut * width
-        found.append(line(at, y + 4, at, ground, "cut"))
+        place = left + rows.cut * width
+        found.append(line(place, y + 4, place, ground, "cut"))
     return found
 
 

@@ -299,7 +299,8 @@ class SubsetPosterior(BasePosterior):
         """
         return super().predict(X, kind, prob)
 
-    def _reported(self, data: Any, **options: Any) -> Report[Any]:
+    def reported(self, data: Any = None, **options: Any) -> Report[Any]:
+        """The report before it is a file."""
         from .report import SubsetReport
 
         return SubsetReport(self, data, **options)

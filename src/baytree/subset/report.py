@@ -76,7 +76,13 @@ class SubsetReport(Report[SubsetPosterior]):
             rows = list(zip(names, *(one.tolist() for one in shares.values()), strict=True))
             drawn.append(
                 figure(
-                    charts.columns("Columns of a model, before and after the data", names, shares, "probability", "columns that may leave"),
+                    charts.columns(
+                        "Columns of a model, before and after the data",
+                        names,
+                        shares,
+                        "probability",
+                        "columns that may leave",
+                    ),
                     "How many of the columns that may be left out are in the model: the prior beside the posterior.",
                     table("Columns of a model", ("columns", "prior", "posterior"), rows),
                 )
@@ -87,9 +93,14 @@ class SubsetReport(Report[SubsetPosterior]):
             sigma = np.sqrt(model.nu * model.calibrated.scale / generator.chisquare(model.nu, PRIOR_DRAWS))
             far = max(float(np.quantile(sigma, 0.9)), 1.2 * float(posterior.sigma.max()))
             draws = {"prior": sigma[sigma <= far], "posterior": posterior.sigma}
-            picture = charts.densities("The noise before and after the data", draws, f"sigma, noise of {self.response.name}")
+            picture = charts.densities(
+                "The noise before and after the data", draws, f"sigma, noise of {self.response.name}"
+            )
             drawn.append(figure(picture, "The noise: the prior beside the posterior, each drawn as high as the other."))
-            record["sigma"] = {"mean": float(posterior.sigma.mean()), "interval": interval_of(posterior.sigma.ravel(), PROB)}
+            record["sigma"] = {
+                "mean": float(posterior.sigma.mean()),
+                "interval": interval_of(posterior.sigma.ravel(), PROB),
+            }
         return ([side_by_side(*drawn)] if drawn else []), record
 
     def _free(self) -> list[str]:
@@ -123,7 +134,7 @@ class SubsetReport(Report[SubsetPosterior]):
 
     def map(self) -> Section:
         """Models by which columns they have."""
-        units = [name for name in self.inclusion if 1e-6 < self.inclusion[name]][:LEVELS]
+        units = [name for name in self.inclusion if self.inclusion[name] > 1e-6][:LEVELS]
         if not units:
             return super().map()
         found = self.posterior.top_models(LOOKED_AT)
@@ -158,12 +169,18 @@ class SubsetReport(Report[SubsetPosterior]):
     def consensus(self) -> Section:
         """The model of all that is more likely in than out."""
         median = self.posterior.median_model()
-        rows = [(name, percent(share), "yes" if name in median else "no") for name, share in list(self.inclusion.items())[:SHOWN]]
+        rows = [
+            (name, percent(share), "yes" if name in median else "no")
+            for name, share in list(self.inclusion.items())[:SHOWN]
+        ]
         said = (
             f"The median-probability model has what is more likely in than out: {' + '.join(median) or '(no column)'}. "
             "Of all single models it is often the one that predicts best (Barbieri and Berger 2004)."
         )
-        parts = [words(said), table("Probability of each column", ("column", "probability", "in the median model"), rows)]
+        parts = [
+            words(said),
+            table("Probability of each column", ("column", "probability", "in the median model"), rows),
+        ]
         return Section.of("consensus", "The median-probability model", parts, {"median_model": list(median)})
 
     # ---- columns --------------------------------------------------------------------------------------------------
@@ -175,11 +192,24 @@ class SubsetReport(Report[SubsetPosterior]):
         before = self._prior_inclusion()
         limits = None if before is None else [before.get(name, 1.0) for name in shown]
         said = " Grey: what the prior said." if before is not None else ""
-        picture = charts.dots("Probability of each column", shown, [inclusion[name] for name in shown], None, "probability", threshold=limits)
+        picture = charts.dots(
+            "Probability of each column",
+            shown,
+            [inclusion[name] for name in shown],
+            None,
+            "probability",
+            threshold=limits,
+        )
         found = self.posterior.coefficients(PROB)
         order = [place for place in found.order if found.names[place] != "(intercept)"][:SHOWN]
         rows = [
-            (found.names[at], percent(float(found.inclusion[at])), float(found.mean[at]), float(found.sd[at]), interval_text(found.interval[at]))
+            (
+                found.names[at],
+                percent(float(found.inclusion[at])),
+                float(found.mean[at]),
+                float(found.sd[at]),
+                interval_text(found.interval[at]),
+            )
             for at in found.order
         ]
         head = ("column", "in the model", "mean", "sd", f"{PROB:.0%} interval")
@@ -195,8 +225,16 @@ class SubsetReport(Report[SubsetPosterior]):
         listing = table("Probability of each column", ("column", "probability"), list(inclusion.items()))
         parts = [
             side_by_side(
-                figure(picture, f"How probable it is that a column is in the model.{said} {self.exact_note() or ''}".strip(), listing),
-                figure(coefficients, f"Coefficients in the units of the table, with {PROB:.0%} intervals; 0 in models without the column.", numbers),
+                figure(
+                    picture,
+                    f"How probable it is that a column is in the model.{said} {self.exact_note() or ''}".strip(),
+                    listing,
+                ),
+                figure(
+                    coefficients,
+                    f"Coefficients in the units of the table, with {PROB:.0%} intervals; 0 in models without it.",
+                    numbers,
+                ),
             )
         ]
         importance = {"inclusion": inclusion, "prior": before, "coefficients": found.to_dict()}
@@ -204,7 +242,8 @@ class SubsetReport(Report[SubsetPosterior]):
             parts.append(words("Dependence and SHAP values need rows: give data.", class_="note"))
             return Section.of("columns", "Columns", parts, reported.columns_record(importance))
         matrix = self.seen.encoded
-        names = [name for name in largest_first(dict(zip(self.schema.names, self.posterior.column_inclusion().tolist(), strict=True)))]
+        of_columns = zip(self.schema.names, self.posterior.column_inclusion().tolist(), strict=True)
+        names = list(largest_first(dict(of_columns)))
         curves = [
             linear_dependence(self._draws, self.schema, matrix, name, rows=SOME_ROWS, response=self.response.name)
             for name in names[:COLUMNS]
@@ -216,8 +255,9 @@ class SubsetReport(Report[SubsetPosterior]):
             heading("SHAP values"),
             reported.shap_parts(shap),
             words(
-                "Of a linear model the SHAP value of a column is its coefficient times the distance from the column's mean; an "
-                f"interaction is shared evenly. By {counted(int(np.prod(self.prediction.shape)), 'draw')}, evenly spaced.",
+                "Of a linear model the SHAP value of a column is its coefficient times the distance from the column's "
+                "mean; an interaction is shared evenly. By "
+                f"{counted(int(np.prod(self.prediction.shape)), 'draw')}, evenly spaced.",
                 class_="note",
             ),
         ]
@@ -282,7 +322,9 @@ class SubsetReport(Report[SubsetPosterior]):
     def inputs(self) -> list[dict[str, Any]]:
         """The columns as fields of a form."""
         spread = self.posterior.model.calibrated.spread
-        return fields_of_matrix(self.schema, None if self.seen is None else self.seen.encoded, lambda at: spread[at] or 1.0)
+        return fields_of_matrix(
+            self.schema, None if self.seen is None else self.seen.encoded, lambda at: spread[at] or 1.0
+        )
 
     def encoded_row(self, values: Sequence[Any]) -> np.ndarray:
         """A row of such values as a row of the matrix."""
