@@ -163,7 +163,7 @@ class SumReport(Report[BARTPosterior]):
         number_of = counted(int(visits.sum()), "tree")
         caption = (
             "A sum has many trees, of which none is by itself the answer. Each is a path from the top: the column of "
-            f"its first question, and what is asked next on either side. The width of a part is its share of {number_of}."
+            f"its first question, and what is asked next on either side. A part is as wide as its share of {number_of}."
         )
         return self.mapped(caption, cells, ("first about", "if yes, about", "if no, about"), "path")
 

@@ -294,7 +294,7 @@ class TreeReport(Report[Posterior]):
         parts = [
             words(
                 f"What more than {MAJORITY:.0%} of the posterior asks at the same place: the column, with the "
-                "probability of the place and the median cut. Such questions never contradict each other, so they make a tree."
+                "probability of the place and the median cut. They cannot contradict each other, so they make a tree."
             )
         ]
         if kept:

@@ -663,7 +663,7 @@ class Report(ABC, Generic[AnyPosterior]):
         swaps, settings = self.posterior.swaps(), self.posterior.settings
         trips = int(swaps.round_trips.sum())
         said = (
-            f"{counted(settings.temperatures, 'temperature')} ({settings.ladder} ladder): {counted(trips, 'round trip')}"
+            f"{counted(settings.temperatures, 'temperature')} ({settings.ladder}): {counted(trips, 'round trip')}"
             f" between the posterior and the hottest rung; communication barrier {number(swaps.barrier, 3)}."
         )
         rates = swaps.neighbours.mean(axis=0)
