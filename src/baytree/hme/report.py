@@ -7,16 +7,21 @@ from typing import Any
 
 import numpy as np
 
+from ..plots.soft_trees import signed
 from ..posterior.report import Fitted
 from ..posterior.what_if import matrix_for_page
 from ..report import charts
 from ..report.markup import Markup
 from ..report.packed import packed
-from ..report.parts import Section, figure, preformatted, table, words
+from ..report.parts import Section, figure, side_by_side, table, words
 from ..text import counted, percent
+from .interpret.gate_directions import GateDirections
 from .posterior import HMEPosterior
 from .prediction import SoftPrediction
 from .reported import SoftReport
+
+# The most gates that are drawn, and slopes that are named.
+GATES, SLOPES = 6, 4
 
 
 class HMEReport(SoftReport[HMEPosterior]):
@@ -66,28 +71,58 @@ class HMEReport(SoftReport[HMEPosterior]):
     def trees(self) -> Section:
         """What the gates ask and the experts say."""
         gates, experts = self.posterior.gate_directions(), self.posterior.experts()
-        rows = [
+        places = [(level, node) for level, of_level in enumerate(gates.sharpness) for node in range(len(of_level))]
+        asked = [
+            (
+                f"level {level + 1}, gate {node + 1}",
+                self._asks(gates.terms(level, node)),
+                float(gates.sharpness[level][node]),
+                float(gates.cut[level][node]),
+            )
+            for level, node in places
+        ]
+        said = [
             (
                 f"leaf {leaf + 1}",
                 name,
                 value,
-                words_.sd.get(name),
-                ", ".join(f"{slope:+.3g} {column}" for column, slope in list(words_.slopes.get(name, {}).items())[:4]),
+                one.sd.get(name),
+                self._asks(list(one.slopes.get(name, {}).items())[:SLOPES]),
             )
-            for leaf, words_ in enumerate(experts)
-            for name, value in words_.average.items()
+            for leaf, one in enumerate(experts)
+            for name, value in one.average.items()
         ]
         parts = [
             words(self._of_which),
-            preformatted(str(gates)),
+            side_by_side(*(self._gate(gates, level, node) for level, node in places[:GATES])),
+            table(
+                "What the gates ask: a direction in standard units towards the first branch, and where it is cut",
+                ("gate", "direction", "sharpness", "cut"),
+                asked,
+            ),
             table(
                 "What the experts say: of an average row, and for each unit of a column",
                 ("leaf", "output", "average", "sd", "slopes"),
-                rows,
+                said,
             ),
         ]
         record = {"gates": gates.to_dict(), "experts": [one.to_dict() for one in experts]}
         return Section.of("trees", "Gates and experts", parts, record)
+
+    @staticmethod
+    def _asks(terms: list[tuple[str, float]]) -> str:
+        return ", ".join(f"{signed(value)} {name}" for name, value in terms) or "nothing"
+
+    def _gate(self, gates: GateDirections, level: int, node: int) -> Markup:
+        places, share = gates.curve(level, node)
+        shown = share.shape[1] if share.shape[1] > 2 else 1
+        series = {f"branch {branch + 1}": share[:, branch] for branch in range(shown)}
+        name = f"Level {level + 1}, gate {node + 1}"
+        axes = (
+            "standard deviations along its direction",
+            "probability of the first branch" if shown == 1 else "probability",
+        )
+        return figure(charts.lines(name, series, axes, places), f"{name}: {self._asks(gates.terms(level, node))}.")
 
     def consensus(self) -> Section:
         """How alike the draws divide the rows: how probable it is that two rows have the same leaf."""

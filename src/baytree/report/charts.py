@@ -298,14 +298,27 @@ def ranks(title: str, series: Any) -> Markup:
     return canvas.x_axis("rank among all draws", []).draw()
 
 
-def lines(title: str, series: Mapping[str, Any], axes: tuple[str, str]) -> Markup:
-    """Numbers in their order, a line for each name: the objective of a fit by epochs, say."""
+def lines(title: str, series: Mapping[str, Any], axes: tuple[str, str], places: Any = None) -> Markup:
+    """A line for each name: the objective of a fit by epochs, say.
+
+    Parameters
+    ----------
+    title : str
+        What it shows.
+    series : mapping of str to array-like
+        The numbers in their order.
+    axes : tuple of str
+        What the places are, and what the numbers.
+    places : array-like, optional
+        Where they lie; by default they are counted from 0.
+    """
     values = {name: np.asarray(one, dtype=float) for name, one in series.items()}
     longest = max((len(one) for one in values.values()), default=1)
-    canvas = Canvas(title, (0, max(longest - 1, 1)), reach(np.concatenate(list(values.values()))), top=28)
+    across = np.arange(longest, dtype=float) if places is None else np.asarray(places, dtype=float)
+    canvas = Canvas(title, reach(across, 0.0), reach(np.concatenate(list(values.values()))), top=28)
     canvas.y_axis(axes[1])
     for at, one in enumerate(values.values()):
-        points = [(canvas.x(place), canvas.y(value)) for place, value in enumerate(one) if np.isfinite(value)]
+        points = [(canvas.x(x), canvas.y(y)) for x, y in zip(across, one, strict=False) if np.isfinite(y)]
         canvas.add(path(points, f"s{at % SERIES} line"))
     if len(values) > 1:
         canvas.add(legend([(name, f"s{at % SERIES} fill") for at, name in enumerate(values)], canvas.left, 14))

@@ -1,6 +1,7 @@
 """Names and labels that mean something to a browser mean nothing in a report."""
 
 import json
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -10,8 +11,8 @@ import baytree as bt
 from api.report.reading import Page, embedded
 
 SCRIPT = "<script>document.title='lost'</script>"
-NAMES = [SCRIPT, "\"><img src=x onerror=alert(1)>", "a\x1b[2J\u202e&amp;\x00</title></svg>"]
-LABELS = ["</script><script>throw 1</script>", "it's \"quoted\" & <b>bold</b>", "plain"]
+NAMES = [SCRIPT, '"><img src=x onerror=alert(1)>', "a\x1b[2J\u202e&amp;\x00</title></svg>"]
+LABELS = ["</script><script>throw 1</script>", 'it\'s "quoted" & <b>bold</b>', "plain"]
 
 
 @pytest.mark.parametrize("family", ["cart", "bart", "subset", "hme"])
@@ -29,11 +30,11 @@ def test_names_are_text(family: str) -> None:
     )
     classes = family in ("cart", "hme")
     target, other = ("<u>class</u>", "<i>y</i>") if classes else ("<i>y</i>", "<u>class</u>")
-    model = {"cart": bt.CART(), "bart": bt.BART(trees=5), "subset": bt.Subset(), "hme": bt.HME(depth=1)}[family]
-    read = bt.read if family in ("cart", "bart") else bt.read_linear
+    model: Any = {"cart": bt.CART(), "bart": bt.BART(trees=5), "subset": bt.Subset(), "hme": bt.HME(depth=1)}[family]
+    read: Any = bt.read if family in ("cart", "bart") else bt.read_linear
     task = {"task": "classification"} if classes else {}
     design = read(table, target, drop=other, **task)
-    posterior = bt.sample(model, design, warmup=50, draws=20, chains=2, seed=1, progress=False)
+    posterior: Any = bt.sample(model, design, warmup=50, draws=20, chains=2, seed=1, progress=False)
     report = posterior.reported(table)
     assert report.seen.training
     page = Page(report.html)

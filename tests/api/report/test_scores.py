@@ -14,7 +14,9 @@ DRAWS = Y * 0.5 + GENERATOR.normal(size=(300, 80))
 
 
 def test_numbers() -> None:
-    found = {one.name.split(",")[0]: one for one in scores.number_scores(Y + 1e6, DRAWS.mean(0) + 1e6, None, DRAWS + 1e6)}
+    found = {
+        one.name.split(",")[0]: one for one in scores.number_scores(Y + 1e6, DRAWS.mean(0) + 1e6, None, DRAWS + 1e6)
+    }
     error = Y - DRAWS.mean(0)
     assert found["root mean squared error"].value == pytest.approx(np.sqrt(np.mean(error**2)))
     assert found["R²"].value == pytest.approx(1 - np.sum(error**2) / np.sum((Y - Y.mean()) ** 2))
