@@ -14,7 +14,7 @@ from ..data.design import Design
 from ..interpret import reported
 from ..interpret.importance import PROB, VariableUse
 from ..posterior.report import COLUMNS, Report
-from ..posterior.trees_in_page import forest_for_page, node_data
+from ..posterior.trees_in_page import forest_for_page, node_data, question_lines
 from ..posterior.what_if import fields_of_bins, row_in_bins
 from ..report import charts
 from ..report.icicle import Cell
@@ -32,7 +32,7 @@ from ..report.parts import (
     table,
     words,
 )
-from ..report.tree_picture import tree_picture
+from ..report.tree_picture import class_key, tree_picture
 from ..text import counted, listed, percent
 from ..trees.forest import Rule
 from ..trees.tree import Tree
@@ -182,7 +182,7 @@ class SumReport(Report[BARTPosterior]):
         picture = tree_picture(
             "The small tree nearest to the posterior mean",
             tree.rules,
-            [[] if rule is None else [tree.question(rule).replace("<=", "≤")] for rule in tree.rules],
+            [[] if rule is None else question_lines(tree.question(rule)) for rule in tree.rules],
             [self._leaf(tree, leaf, node, found.leaf_interval[leaf]) for leaf, node in enumerate(leaves)],
             data,
             None if self.classes is None else len(self.classes),
@@ -197,7 +197,8 @@ class SumReport(Report[BARTPosterior]):
             "div", picture, class_="scroll", tabindex=0, role="region", aria_label="The small tree (picture)"
         )
         part = element("figure", scroll, behind(preformatted(tree.to_text()), "The tree as text"), class_="wide")
-        return Section.of("trees", title, [words(said), part], found.to_dict())
+        key = [] if self.classes is None else [class_key(self.classes)]
+        return Section.of("trees", title, [words(said), *key, part], found.to_dict())
 
     def _leaf(self, tree: Tree, leaf: int, node: int, ends: np.ndarray) -> list[str]:
         value, rows = tree.values[leaf], counted(tree.rows[node], "row")
@@ -321,7 +322,8 @@ class SumReport(Report[BARTPosterior]):
                 heading("Interactions"),
                 reported.interactions_part(pairs, "Of the trees, the share that uses both columns of a pair."),
             ]
-        importance = use.to_dict()
+        said = use.to_dict()
+        importance = said | {"shares": {use.names[at]: said["shares"][use.names[at]] for at in use.order}}
         if self.seen is None:
             parts.append(words("Dependence and SHAP values need rows: give data.", class_="note"))
             return Section.of("columns", "Columns", parts, reported.columns_record(importance, interactions=pairs))
@@ -369,6 +371,11 @@ class SumReport(Report[BARTPosterior]):
     def inputs(self) -> list[dict[str, Any]]:
         """The columns as fields of a form."""
         return fields_of_bins(self.schema, None if self.seen is None else self.seen.encoded)
+
+    @property
+    def leading(self) -> list[int]:
+        """The columns that rules use most first."""
+        return [int(at) for at in self.use.order]
 
     def encoded_row(self, values: Sequence[Any]) -> np.ndarray:
         """A row of such values in bins."""

@@ -21,7 +21,7 @@ from ..interpret.shap import Shap, shap
 from ..posterior.prediction import interval_of
 from ..posterior.report import COLUMNS, Report
 from ..posterior.summary import largest_first
-from ..posterior.trees_in_page import forest_for_page, node_data
+from ..posterior.trees_in_page import forest_for_page, node_data, question_lines
 from ..posterior.what_if import fields_of_bins, row_in_bins
 from ..report import charts
 from ..report.icicle import OTHERS, Cell
@@ -39,7 +39,7 @@ from ..report.parts import (
     table,
     words,
 )
-from ..report.tree_picture import NodeData, tree_picture
+from ..report.tree_picture import NodeData, class_key, tree_picture
 from ..sampling.api import sample
 from ..text import counted, listed, percent
 from ..trees.diff import Edits
@@ -237,6 +237,8 @@ class TreeReport(Report[Posterior]):
         note = self.exact_note() or "Probabilities are shares of the draws, in brackets those of each chain."
         data = ", and the rows in their nodes" if self.seen is not None else ""
         parts.append(words(f"The most probable trees, with {PROB:.0%} credible intervals in the leaves{data}. {note}"))
+        if self.seen is not None and self.classes is not None:
+            parts.append(class_key(self.classes))
         for place, one in enumerate(self.listed()):
             parts.append(self._pictured(place, one))
             record.append(
@@ -261,7 +263,7 @@ class TreeReport(Report[Posterior]):
         picture = tree_picture(
             title,
             tree.rules,
-            [[] if rule is None else question_lines(self._question(rule)) for rule in tree.rules],
+            [[] if rule is None else question_lines(tree.question(rule)) for rule in tree.rules],
             [leaf_lines(tree, leaf, node, ends[leaf]) for leaf, node in enumerate(leaf_nodes(tree))],
             self._rows_in(tree),
             None if self.classes is None else len(self.classes),
@@ -525,6 +527,12 @@ class TreeReport(Report[Posterior]):
         """The columns as fields of a form."""
         return fields_of_bins(self.schema, None if self.seen is None else self.seen.encoded)
 
+    @property
+    def leading(self) -> list[int]:
+        """The columns that trees ask about most probably first."""
+        asked = self.posterior.inclusion()
+        return sorted(range(len(asked)), key=lambda at: -asked[self.schema.names[at]])
+
     def encoded_row(self, values: Sequence[Any]) -> np.ndarray:
         """A row of such values in bins."""
         return row_in_bins(self.schema, values)
@@ -549,12 +557,6 @@ class TreeReport(Report[Posterior]):
             "centre": [],
         }
         return {"kind": "trees", "link": "identity", "model": model}
-
-
-def question_lines(question: str) -> list[str]:
-    """A question in the lines of a node: what becomes of missing values stands below."""
-    said, _, missing = question.partition(" or missing")
-    return [said] if said == question else [said, f"or missing{missing}"]
 
 
 def splits_of(rules: Sequence[Rule | None]) -> Iterator[tuple[Split, Rule]]:

@@ -15,7 +15,9 @@ from .importance import Interactions, Shares
 from .shap import Shap
 
 # The most columns, pairs and rows that are drawn.
-SHOWN, PAIRS, SWARM = 12, 10, 80
+SHOWN, PAIRS, SWARM = 12, 10, 60
+# The most columns that the JSON has.
+KEPT = 500
 
 
 def shares_part(shares: Shares, caption: str, most: int = SHOWN) -> Markup:
@@ -41,7 +43,7 @@ def interactions_part(pairs: Interactions, caption: str) -> Markup:
 
 
 def dependence_parts(curves: Iterable[Dependence]) -> Markup:
-    """A picture for each column: the average response as it changes, with its band."""
+    """A picture for each column: the average response as it changes, with its band where there are several draws."""
     drawn = []
     for one in curves:
         name, label = one.grid.column, f"average {one.response}"
@@ -59,7 +61,8 @@ def dependence_parts(curves: Iterable[Dependence]) -> Markup:
         ]
         numbers = table(f"{label} by {name}", (name, "mean", f"{one.prob:.0%} interval"), rows)
         marks = "; marks below: where the rows lie" if len(one.grid.observed) else ""
-        drawn.append(figure(picture, f"{name}: mean and {one.prob:.0%} band, all else as it is{marks}.", numbers))
+        band = f"mean and {one.prob:.0%} band" if np.ptp(one.interval, axis=1).any() else "mean"
+        drawn.append(figure(picture, f"{name}: {band}, all else as it is{marks}.", numbers))
     return side_by_side(*drawn)
 
 
@@ -95,6 +98,12 @@ def shap_parts(found: Shap) -> Markup:
     )
 
 
+def shortened(record: dict[str, Any]) -> dict[str, Any]:
+    """A record whose entries by column are the first `KEPT` of them."""
+    kept = list(record.items())[:KEPT]
+    return {name: shortened(value) if isinstance(value, dict) else value for name, value in kept}
+
+
 def columns_record(
     importance: dict[str, Any] | None = None,
     dependence: Sequence[Dependence] = (),
@@ -102,7 +111,7 @@ def columns_record(
     shap: Shap | None = None,
 ) -> dict[str, Any]:
     """The same as JSON-safe values, of many pairs the largest."""
-    found: dict[str, Any] = {} if importance is None else {"importance": importance}
+    found: dict[str, Any] = {} if importance is None else {"importance": shortened(importance)}
     if dependence:
         found["dependence"] = [one.to_dict() for one in dependence]
     if interactions is not None:
@@ -113,7 +122,7 @@ def columns_record(
         found["shap"] = {
             "response": shap.response,
             "base": shap.base,
-            "size": dict(zip(shap.columns, shap.size.tolist(), strict=True)),
-            "size_interval": dict(zip(shap.columns, shap.size_interval.tolist(), strict=True)),
+            "size": {shap.columns[at]: float(shap.size[at]) for at in shap.order[:KEPT]},
+            "size_interval": {shap.columns[at]: shap.size_interval[at].tolist() for at in shap.order[:KEPT]},
         }
     return found

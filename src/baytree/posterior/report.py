@@ -61,7 +61,11 @@ COVERAGE = (0.5, 0.8, 0.9, 0.95)
 LEVELS = np.linspace(0.1, 0.9, 9)
 # The most columns that are drawn one by one.
 COLUMNS = 6
-MOST_SERIES = 4
+MOST_SERIES, MOST_CHAINS = 4, 12
+# Of a map, the JSON has what is at least so probable by itself.
+MAPPED = 1e-3
+# The most columns that a form has, and the most classes of which every confusion is told.
+MOST_FIELDS, MOST_CLASSES = 300, 20
 
 GRADES = {"agree": "agree", "nearly": "", "not yet": "apart"}
 
@@ -340,7 +344,12 @@ class Report(ABC, Generic[AnyPosterior]):
         picture = figure(
             icicle(self.map_title, root, levels), caption, paths_table("The map as a table", root, what), True
         )
-        return Section.of("map", self.map_title, [picture], {"exact": self.exact_note() is not None, **root.to_dict()})
+        return Section.of(
+            "map",
+            self.map_title,
+            [picture],
+            {"exact": self.exact_note() is not None, **root.gathered(MAPPED).to_dict()},
+        )
 
     def trees(self) -> Section:
         """The most probable trees, or what stands in their place."""
@@ -359,6 +368,8 @@ class Report(ABC, Generic[AnyPosterior]):
     @cached_property
     def thinned(self) -> Prediction | None:
         """The draws that the page predicts by; None where they are too large for it."""
+        if len(self.schema.names) > MOST_FIELDS:
+            return None
         each = max(1, self.page_bytes // (self.posterior.chains * self.posterior.draws))
         draws = thinned_draws(each, self.posterior.chains, self.posterior.draws)
         return None if draws is None else self.posterior.prediction.some(draws)
@@ -379,6 +390,7 @@ class Report(ABC, Generic[AnyPosterior]):
             "classes": self.classes is not None,
             "draws": int(np.prod(self.thinned.shape)),
             "inputs": self.inputs,
+            "order": self.leading,
             **self.predictor(),
         }
 
@@ -386,6 +398,11 @@ class Report(ABC, Generic[AnyPosterior]):
     @abstractmethod
     def inputs(self) -> list[dict[str, Any]]:
         """The columns as fields of a form, each with the value that it begins with."""
+
+    @property
+    def leading(self) -> list[int]:
+        """The places of the columns in the order of the form, the most important first."""
+        return list(range(len(self.schema.names)))
 
     @abstractmethod
     def predictor(self) -> dict[str, Any]:
@@ -409,7 +426,9 @@ class Report(ABC, Generic[AnyPosterior]):
     def row(self) -> Section:
         """Sliders that say what is predicted of a row."""
         if self.thinned is None:
-            why = f"One draw of this posterior alone is too large for a page; {self.in_python}"
+            wide = len(self.schema.names) > MOST_FIELDS
+            what = f"A form of {len(self.schema.names):,} columns" if wide else "Even a few draws of this posterior"
+            why = f"{what} would be too large for a page. {self.in_python}"
             return Section.of("row", "One row: what if?", [words(why, class_="note")])
         values = [column["value"] for column in self.inputs]
         drawn = self.thinned_draws_of(values)
@@ -591,6 +610,9 @@ class Report(ABC, Generic[AnyPosterior]):
             record[self.classes[k]] = found
         counts = np.zeros((len(self.classes), len(self.classes)), dtype=int)
         np.add.at(counts, (y, share.argmax(axis=1)), 1)
+        if len(self.classes) > MOST_CLASSES:
+            said = {"scores": [asdict(score) for score in scores], "reliability": record}
+            return [score_table(scores), side_by_side(*drawn)], said
         confused = table(
             "Confusion: rows by what happened (down) and by the most probable class (across)",
             ("", *self.classes),
@@ -642,7 +664,10 @@ class Report(ABC, Generic[AnyPosterior]):
             *([bullets(found.warnings())] if found.warnings() else []),
         ]
         record["diagnostics"] = found.to_dict()
-        for name, values in list(posterior.series.items())[:MOST_SERIES]:
+        if posterior.chains > MOST_CHAINS:
+            parts.append(words(f"Drawn are the first {MOST_CHAINS} of {posterior.chains} chains.", class_="note"))
+        for name, every in list(posterior.series.items())[:MOST_SERIES]:
+            values = every[:MOST_CHAINS]
             traced = figure(
                 charts.traces(f"{name}: draws of each chain", values, name),
                 f"{name}: a line for each chain. Lines that lie over one another have found the same.",
@@ -715,7 +740,8 @@ class Report(ABC, Generic[AnyPosterior]):
             "data": None if self.seen is None else self.seen.design.fingerprint(),
             "seed": str(settings.seed),
             "settings": asdict(settings) | {"seed": str(settings.seed)},
-            "model": self.posterior.model.to_dict(),
+            # What was taken from the data, a number or more for each column, is in the model file.
+            "model": {name: value for name, value in self.posterior.model.to_dict().items() if name != "calibration"},
             "call": call,
         }
         return Section.of("audit", "Audit", parts, record)

@@ -122,3 +122,9 @@ def _cut_place(column: Column, cut: int) -> float | None:
         return (cut + 1) / column.observed
     low, span = _ends(column)
     return (float(column.cuts[cut]) - low) / span
+
+
+def question_lines(question: str) -> list[str]:
+    """A question in the lines of a node: what becomes of missing values stands below."""
+    said, _, missing = question.replace("<=", "≤").partition(" or missing")
+    return [said, f"or missing{missing}"] if len(said) < len(question) else [said]

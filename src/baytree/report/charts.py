@@ -13,8 +13,8 @@ from .parts import number
 
 # Chains beyond these are drawn in the colours of the first ones.
 SERIES = 6
-# The most points of a line, and of a cloud, that are drawn.
-POINTS, CLOUD = 220, 400
+# The most points of all lines of a picture, and of a cloud, that are drawn.
+POINTS, CLOUD = 900, 300
 # Numbers of a histogram, and of a rank plot.
 BINS = 20
 
@@ -251,7 +251,7 @@ def traces(title: str, series: Any, axis: str) -> Markup:
     """A line for each chain, of evenly spaced draws."""
     values = np.asarray(series, dtype=float)
     chains, draws = values.shape
-    chosen = np.unique(np.linspace(0, draws - 1, min(draws, POINTS)).astype(int))
+    chosen = np.unique(np.linspace(0, draws - 1, min(draws, POINTS // chains)).astype(int))
     canvas = Canvas(title, (0, max(draws - 1, 1)), reach(values), height=HEIGHT - 40)
     canvas.y_axis(axis)
     for chain in range(chains):

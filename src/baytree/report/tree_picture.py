@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from ..trees.outline import depths_of, fold
-from .drawing import box, dot, label, line, svg
-from .markup import Markup
+from .drawing import LONGEST, box, dot, label, legend, line, svg
+from .markup import Markup, element
 
 # Of a node: its width, the height of its picture, and that of a level.
 NODE, PICTURE, LEVEL = 156.0, 56.0, 138.0
@@ -102,6 +102,14 @@ def tree_picture(
 
     fold(rules, split, leaf)
     return svg(title, max(number * wide, NODE + GAP), height + 4, *edges, *nodes, class_="tree")
+
+
+def class_key(classes: Sequence[str]) -> Markup:
+    """Which colour stands for which class."""
+    shown = [(name, _class_of(k)) for k, name in enumerate(classes[:MOST_CLASSES])]
+    width = 20 + sum(32 + BOLD * min(len(name), LONGEST) for name, _ in shown)
+    said = f"Colours: {', '.join(classes[:MOST_CLASSES])}"
+    return element("p", svg(said, width, 20, legend(shown, 2, 14)))
 
 
 def _class_of(k: int) -> str:

@@ -237,7 +237,12 @@ class SubsetReport(Report[SubsetPosterior]):
                 ),
             )
         ]
-        importance = {"inclusion": inclusion, "prior": before, "coefficients": found.to_dict()}
+        of_all = found.to_dict()
+        importance = {
+            "inclusion": inclusion,
+            "prior": before,
+            "coefficients": {found.names[at]: of_all[found.names[at]] for at in found.order},
+        }
         if self.seen is None:
             parts.append(words("Dependence and SHAP values need rows: give data.", class_="note"))
             return Section.of("columns", "Columns", parts, reported.columns_record(importance))
@@ -325,6 +330,11 @@ class SubsetReport(Report[SubsetPosterior]):
         return fields_of_matrix(
             self.schema, None if self.seen is None else self.seen.encoded, lambda at: spread[at] or 1.0
         )
+
+    @property
+    def leading(self) -> list[int]:
+        """The most probable columns first."""
+        return [int(at) for at in np.argsort(-self.posterior.column_inclusion(), kind="stable")]
 
     def encoded_row(self, values: Sequence[Any]) -> np.ndarray:
         """A row of such values as a row of the matrix."""

@@ -1,5 +1,7 @@
 "use strict";
 (() => {
+  // So many fields are seen at once.
+  const FIELDS = 18;
   const make = (name, attributes = {}, ...inner) => {
     const found = document.createElement(name);
     for (const [key, value] of Object.entries(attributes)) if (value !== false && value !== null) found.setAttribute(key, value === true ? "" : value);
@@ -46,7 +48,9 @@
       outcome.replaceChildren(...parts);
     }
 
-    record.inputs.forEach((column, j) => {
+    const more = make("div", { class: "inputs" });
+    record.order.forEach((j, at) => {
+      const column = record.inputs[j];
       const id = `input-${j}`, input = make("div", { class: "input" }, make("label", { for: id }, column.name));
       const controls = [];
       let read;
@@ -80,8 +84,10 @@
         row[j] = gone ? null : read();
         update();
       }
-      fields.append(input);
+      (at < FIELDS ? fields : more).append(input);
     });
+    if (more.children.length)
+      fields.append(make("details", { class: "more" }, make("summary", {}, `${more.children.length} more columns`), more));
     const again = make("button", { type: "button" }, "Back to the first row");
     again.addEventListener("click", () => { place.replaceChildren(); whatIf(record, place); place.querySelector("button").focus(); });
     place.append(fields, outcome, make("p", {}, again));
