@@ -433,12 +433,13 @@ class Report(ABC, Generic[AnyPosterior]):
         values = [column["value"] for column in self.inputs]
         drawn = self.thinned_draws_of(values)
         mean, several = drawn.mean(axis=0), len(drawn) > 1
+        said_of = number if self.classes is None else percent
         ends = interval_of(drawn, PROB)
         rows = [
-            (name, float(mean[k]), interval_text(ends[k]) if several else "one draw has none")
+            (name, said_of(mean[k]), " to ".join(map(said_of, ends[k])) if several else "one draw has none")
             for k, name in enumerate(self.outputs)
         ]
-        named = [(column["name"], shown_value(column)) for column in self.inputs]
+        named = [(self.inputs[at]["name"], shown_value(self.inputs[at])) for at in self.leading]
         total = self.posterior.chains * self.posterior.draws
         by = f"by {counted(len(drawn), 'draw')} of {total:,}, evenly spaced" if several else "by the one tree there is"
         what = "the probability of each class" if self.classes is not None else "what is expected, not a new value"

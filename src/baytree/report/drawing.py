@@ -17,7 +17,7 @@ LINE, SIGN = 15.0, 6.3
 LONGEST = 20
 
 
-def svg(title: str, width: float, height: float, *inner: Any, class_: str | None = None) -> Markup:
+def svg(title: str, width: float, height: float, *inner: Any, **attributes: Any) -> Markup:
     """A drawing that screen readers call by its title."""
     return element(
         "svg",
@@ -27,7 +27,7 @@ def svg(title: str, width: float, height: float, *inner: Any, class_: str | None
         width=width,
         role="img",
         aria_label=title,
-        class_=class_,
+        **attributes,
     )
 
 

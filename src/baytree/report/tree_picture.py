@@ -81,7 +81,8 @@ def tree_picture(
         if data is not None:
             nodes.extend(_leaf_rows(data[node], x, y, classes))
         for at, said in enumerate(leaves[place]):
-            nodes.append(label(said, x, y + picture + 18 + 15 * at, "middle", "strong" if at == 0 else "tick"))
+            kind = "tick" if at else "strong"
+            nodes.append(label(said, x, y + picture + 18 + 15 * at, "middle", kind, longest=int(NODE / BOLD) + 3))
         return x, y
 
     def split(node: int, left: tuple[float, float], right: tuple[float, float]) -> tuple[float, float]:
@@ -100,8 +101,8 @@ def tree_picture(
             nodes.extend(_split_rows(data[node], x, y, classes))
         return x, y
 
-    fold(rules, split, leaf)
-    return svg(title, max(number * wide, NODE + GAP), height + 4, *edges, *nodes, class_="tree")
+    root, _ = fold(rules, split, leaf)
+    return svg(title, max(number * wide, NODE + GAP), height + 4, *edges, *nodes, class_="tree", data_root=root)
 
 
 def class_key(classes: Sequence[str]) -> Markup:

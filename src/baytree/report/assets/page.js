@@ -97,6 +97,12 @@
   const data = document.getElementById("what-if-data"), place = document.getElementById("what-if-form");
   if (data && place) whatIf(JSON.parse(data.textContent), place);
 
+  // ---- trees: where they are too wide for the screen, they are shown from their root on -----------------------------
+  for (const tree of document.querySelectorAll("svg.tree[data-root]")) {
+    const area = tree.closest(".scroll");
+    if (area) area.scrollLeft = Number(tree.dataset.root) - area.clientWidth / 2;
+  }
+
   // ---- the map ----------------------------------------------------------------------------------------------------
   for (const map of document.querySelectorAll("svg.map")) {
     const cells = [...map.querySelectorAll(".cell")];
