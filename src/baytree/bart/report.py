@@ -43,8 +43,8 @@ from .prediction import SumPrediction
 PRIOR_DRAWS = 1000
 # Draws and rows that dependence and SHAP values are worked out for, and the numbers that these may fill.
 SOME_ROWS, SOME_DRAWS, MOST_VALUES = 100, 120, 3_000_000
-# Of one small tree for all: its leaves, and the sets of rows that are looked into.
-SMALL, BUDGET = 4, 20_000
+# Of one small tree for all: its leaves, and the sets of rows that are looked into; in tables of more cells fewer.
+SMALL, BUDGET, CELLS = 4, 20_000, 10_000
 # Fits to permuted responses: how many, the seconds of a processor that they may take, about, and how long each is.
 NULL_FITS, NULL_SECONDS, SHORTEST, LONGEST = 19, 4.0, 50, 500
 # Where columns are cut: of how many columns, in how many parts.
@@ -174,7 +174,8 @@ class SumReport(Report[BARTPosterior]):
             return Section.of("trees", title, [self.needs_training("The small tree that is nearest to the sum")])
         assert isinstance(design, Design) and self.seen is not None
         small = design.take(self.seen.rows)
-        found = self._few(SOME_DRAWS).summary_tree(small, max_leaves=SMALL, budget=BUDGET, prob=PROB)
+        budget = BUDGET * CELLS // max(CELLS, small.rows * len(small.columns))
+        found = self._few(SOME_DRAWS).summary_tree(small, max_leaves=SMALL, budget=max(1, budget), prob=PROB)
         mean, low, high = found.explained_in_draws
         tree = found.tree
         data = node_data(self.schema, tree.rules, self.seen.encoded, self.seen.y[:, 0], self.classes is not None)

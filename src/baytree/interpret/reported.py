@@ -16,25 +16,28 @@ from .shap import Shap
 
 # The most columns, pairs and rows that are drawn.
 SHOWN, PAIRS, SWARM = 12, 10, 60
-# The most columns that the JSON has.
-KEPT = 500
+# The most columns that the JSON has, and rows that a table behind a picture is made from.
+KEPT, LISTED = 500, 60
 
 
 def shares_part(shares: Shares, caption: str, most: int = SHOWN) -> Markup:
     """Shares as dots with their intervals, the largest first, beside what each may be by chance where that is known."""
-    order = shares.order[:most]
-    names = [shares.names[place] for place in order]
+    # Of many columns there are very many pairs, whose names are made when they are asked for.
+    every, ranked = shares.names, shares.order[:LISTED]
+    order = ranked[:most]
+    names = [every[place] for place in order]
     limit = None if shares.threshold is None else shares.threshold[order]
     picture = charts.dots(
         shares.title, names, shares.mean[order], shares.interval[order], shares.label, threshold=limit
     )
     head = ["", shares.label, f"{shares.prob:.0%} interval", *([] if limit is None else ["by chance up to"])]
     rows = [
-        [shares.names[at], float(shares.mean[at]), interval_text(shares.interval[at])]
+        [every[at], float(shares.mean[at]), interval_text(shares.interval[at])]
         + ([] if shares.threshold is None else [float(shares.threshold[at])])
-        for at in shares.order
+        for at in ranked
     ]
-    return figure(picture, caption, table(shares.title, head, rows))
+    largest = f"; the {LISTED} largest of {len(every):,}" if len(every) > LISTED else ""
+    return figure(picture, caption, table(f"{shares.title}{largest}", head, rows))
 
 
 def interactions_part(pairs: Interactions, caption: str) -> Markup:
@@ -115,9 +118,14 @@ def columns_record(
     if dependence:
         found["dependence"] = [one.to_dict() for one in dependence]
     if interactions is not None:
-        said = interactions.to_dict()
-        kept = [interactions.names[place] for place in interactions.order[: 10 * PAIRS]]
-        found["interactions"] = said | {"shares": {name: said["shares"][name] for name in kept}}
+        names, kept = interactions.names, interactions.order[: 10 * PAIRS]
+        found["interactions"] = {
+            "prob": interactions.prob,
+            "shares": {
+                names[at]: {"mean": float(interactions.mean[at]), "interval": interactions.interval[at].tolist()}
+                for at in kept
+            },
+        }
     if shap is not None:
         found["shap"] = {
             "response": shap.response,

@@ -96,7 +96,7 @@ def test_it_never_replaces_what_it_reads(folder: Path, tmp_path: Path) -> None:
 
 def test_a_form_of_many_columns_is_left_out_and_the_page_stays_small(tmp_path: Path) -> None:
     generator = np.random.default_rng(0)
-    X = generator.normal(size=(80, 700))
+    X = generator.normal(size=(80, 320))
     design = bt.make_design(X, X[:, 3] + generator.normal(size=80), task="regression")
     posterior = bt.sample(bt.BART(trees=10), design, warmup=20, draws=20, chains=2, seed=1, progress=False)
     report = posterior.reported(design)
