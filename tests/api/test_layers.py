@@ -20,6 +20,7 @@ validation ←
 data ←
 datasets storage knowledge mcmc plots ←
 trees diagnostics ←
+report ←
 slp ←
 priors ←
 posterior ←

@@ -19,6 +19,7 @@ from ..mcmc.settings import RunSettings
 from ..posterior.arviz import Variable
 from ..posterior.base import Part, taken
 from ..posterior.prediction import Kind, kinds_of
+from ..posterior.report import Report
 from ..posterior.summary import largest_first
 from ..trees.forest import ENSEMBLE_TYPES, Ensemble, rules_of
 from ..trees.tree import Tree
@@ -125,6 +126,12 @@ class BARTPosterior(Additive):
             freedom=None if self.freedom is None else float(np.median(self.freedom)),
             variable_use=largest_first(dict(zip(use.columns, use.mean.tolist(), strict=True))),
         )
+
+    def reported(self, data: Any = None, **options: Any) -> Report[Any]:
+        """The report before it is a file."""
+        from .report import SumReport
+
+        return SumReport(self, data, **options)
 
     # ---- prediction -----------------------------------------------------------------------------------------------
 

@@ -21,6 +21,7 @@ from ..mcmc.settings import RunSettings
 from ..posterior.arviz import Variable, with_prior
 from ..posterior.base import RUNGS, Part, taken
 from ..posterior.prediction import Kind
+from ..posterior.report import Report
 from ..posterior.summary import largest_first
 from ..priors.edit_tree import EditTree
 from ..text import counted
@@ -462,6 +463,12 @@ class Posterior(Interpretable):
             top_trees=tuple((top.probability, top.tree.n_leaves) for top in self.top_trees(TOP_TREES)),
             every_tree=self._every_tree,
         )
+
+    def reported(self, data: Any = None, **options: Any) -> Report[Any]:
+        """The report before it is a file."""
+        from .report import TreeReport
+
+        return TreeReport(self, data, **options)
 
     @property
     def _every_tree(self) -> EveryTree | None:

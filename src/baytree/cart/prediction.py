@@ -150,7 +150,8 @@ class LeafDraws:
         self.generator = np.random.Generator(np.random.Philox(key=key))
 
     @cached_property
-    def _parameters(self) -> np.ndarray:
+    def parameters(self) -> np.ndarray:
+        """Those of the leaves of every draw's tree, one draw after the other."""
         given, leaves = self._prediction, self._leaves
         width = given.leaf.n_parameters(given.schema.response)
         parameters = np.empty((int(leaves.sum()), width))
@@ -166,7 +167,7 @@ class LeafDraws:
     def at(self, leaf: np.ndarray) -> np.ndarray:
         """The parameters of each draw at rows in these leaves, shape (all draws, rows, parameters)."""
         within = leaf - self._prediction.forest.first_leaf[:, None]
-        return self._parameters[self._offset[:, None] + within[self.tree]]
+        return self.parameters[self._offset[:, None] + within[self.tree]]
 
 
 class TreeBlock(Block):

@@ -1,4 +1,4 @@
-"""The commands: ``baytree fit``, ``prior``, ``predict``, ``show``, ``explain``, ``data``, ``slp`` and ``reproduce``."""
+"""The command line: ``baytree fit``, ``prior``, ``predict``, ``show``, ``explain``, ``report``, ``data``, ``slp``, ``reproduce``."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from .commands import data, explain, fit, predict, prior, reproduce, show, slp
+from .commands import data, explain, fit, predict, prior, report, reproduce, show, slp
 from .output import EXIT_CODES, WRONG_INPUT, Output
 
 __all__ = ["app", "main"]
@@ -61,6 +61,7 @@ app.command("prior", cls=prior.PriorCommand)(prior.command)
 app.command("predict", cls=predict.PredictCommand)(predict.command)
 app.command("show", cls=show.ShowCommand)(show.command)
 app.command("explain")(explain.command)
+app.command("report", cls=report.ReportCommand)(report.command)
 app.command("data")(data.command)
 app.add_typer(slp.app, name="slp")
 app.add_typer(reproduce.app, name="reproduce")

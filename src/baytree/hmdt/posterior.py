@@ -23,6 +23,7 @@ from ..plots.decisions import decisions_over_time
 from ..posterior.arviz import Variable, with_prior
 from ..posterior.base import BasePosterior
 from ..posterior.prediction import BY_DRAWS, Kind, kinds_of
+from ..posterior.report import Report
 from ..text import counted
 from ..validation import require_field_types, require_whole, threads_of
 from .data.design import SequenceDesign, require_sequences
@@ -382,6 +383,12 @@ class HMDTPosterior(BasePosterior):
             stays=tuple(map(tuple, self.stays.tolist())),
             experts=self.experts(),
         )
+
+    def reported(self, data: Any = None, **options: Any) -> Report[Any]:
+        """The report before it is a file."""
+        from .report import HMDTReport
+
+        return HMDTReport(self, data, **options)
 
     @property
     def series(self) -> dict[str, np.ndarray]:

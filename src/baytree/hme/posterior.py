@@ -18,6 +18,7 @@ from ..mcmc.settings import RunSettings
 from ..posterior.arviz import Variable, with_prior
 from ..posterior.base import RUNGS
 from ..posterior.prediction import Kind
+from ..posterior.report import Report
 from ..validation import require_place, require_whole
 from .data.inputs import Inputs
 from .data.outputs import Outputs
@@ -291,6 +292,12 @@ class HMEPosterior(ExplainsRows):
             gates=self.gate_directions(),
             experts=self.experts(),
         )
+
+    def reported(self, data: Any = None, **options: Any) -> Report[Any]:
+        """The report before it is a file."""
+        from .report import HMEReport
+
+        return HMEReport(self, data, **options)
 
     @property
     def series(self) -> dict[str, np.ndarray]:

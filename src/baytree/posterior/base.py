@@ -26,6 +26,7 @@ from ..storage import ModelWriter
 from ..validation import require_whole
 from .arviz import Variable, to_datatree
 from .prediction import Kind, Prediction
+from .report import Report, progress_of_report
 from .summary import BaseSummary
 
 if TYPE_CHECKING:
@@ -112,6 +113,44 @@ class BasePosterior(ABC):
     @abstractmethod
     def summary(self) -> BaseSummary:
         """What was fitted, what it says, and whether the chains agree; ``print`` it."""
+
+    def report(
+        self,
+        path: str | os.PathLike[str],
+        data: Any = None,
+        *,
+        weight: str | None = None,
+        offset: str | None = None,
+        progress: bool = False,
+    ) -> None:
+        """Write a report: one HTML file that holds all it shows, asks no network for anything and runs anywhere.
+
+        The same posterior and data give the same bytes.
+
+        Parameters
+        ----------
+        path : path
+            The file to write.
+        data : Design, path or frame, optional
+            Rows whose response is known, for scores, calibration, dependence and the rows in the nodes of trees. Of the
+            training data, which are known by their fingerprint, there is more: the prior beside the posterior, and what
+            importance chance gives. Others are scored as held out.
+        weight, offset : str, optional
+            Of a table, the columns that the fit called so.
+        progress : bool
+            Whether to say on standard error what is being worked out.
+        """
+        self.reported(data, weight=weight, offset=offset, say=progress_of_report if progress else None).write(path)
+
+    @abstractmethod
+    def reported(self, data: Any = None, **options: Any) -> Report[Any]:
+        """The report before it is a file: its page, and its figures as JSON-safe values.
+
+        Parameters
+        ----------
+        data, **options
+            As `report` takes them; ``say`` is told what is being worked out.
+        """
 
     # ---- prediction -----------------------------------------------------------------------------------------------
 

@@ -19,6 +19,7 @@ from ..mcmc.settings import RunSettings
 from ..posterior.arviz import Variable, with_prior
 from ..posterior.base import Part
 from ..posterior.prediction import Kind, interval_of
+from ..posterior.report import Report
 from ..validation import require_prob, require_whole
 from .draws import SubsetDraws
 from .explanation import reasons_of, spreads_of
@@ -301,6 +302,12 @@ class SubsetPosterior(ExplainsRows):
             The probability of an interval.
         """
         return super().predict(X, kind, prob)
+
+    def reported(self, data: Any = None, **options: Any) -> Report[Any]:
+        """The report before it is a file."""
+        from .report import SubsetReport
+
+        return SubsetReport(self, data, **options)
 
     @property
     def series(self) -> dict[str, np.ndarray]:
