@@ -71,8 +71,10 @@ def values_of(cells: Sequence[str], keep_text: bool = False) -> np.ndarray:
     if keep_text:
         return _text(stripped)
     if (numbers := _numbers(stripped)) is not None:
-        small = len(numbers) > 0 and bool((np.abs(numbers) < 2**63).all())
-        return np.array(list(map(int, cells))) if small and all(map(WHOLE.fullmatch, cells)) else numbers
+        if not all(WHOLE.fullmatch(cell) for cell in cells if cell not in MISSING_CELLS):
+            return numbers
+        fit = len(numbers) > 0 and bool((np.abs(numbers) < 2**63).all())  # and none is missing
+        return np.array(list(map(int, cells))) if fit else numbers + 0.0  # a whole number has no negative zero
     present = {cell.lower() for cell in cells if cell not in MISSING_CELLS}
     if present <= {"true", "false"}:
         truth = _objects(cells, lambda cell: cell.lower() == "true")

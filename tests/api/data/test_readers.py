@@ -119,7 +119,7 @@ def test_every_text(tmp_path: Path, content: bytes, name: str) -> None:
 
 
 @pytest.mark.filterwarnings("ignore:invalid value encountered in cast")
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.lists(st.sampled_from(CELLS), min_size=1, max_size=4), min_size=1, max_size=5))
 def test_tables_of_any_shape(tmp_path: Path, rows: list[list[str]]) -> None:
     by_polars, plain = of_both(tmp_path / "t.csv", "\n".join(["a,b,c", *map(",".join, rows)]).encode())
