@@ -24,7 +24,7 @@ import baytree as bt
 COMMANDS = """
 data
 data kyphosis --out table.csv
-fit table.csv --target kyphosis --seed 1 --draws 200 --chains 2 --out tree.baytree
+fit table.csv --target kyphosis --seed 1 --out tree.baytree
 show tree.baytree
 predict tree.baytree table.csv --out new.csv
 predict tree.baytree table.csv
@@ -65,7 +65,9 @@ def remedies() -> None:
     if importlib.util.find_spec("arviz_base") is None:
         says("baytree[arviz]", posterior.to_datatree)
     if importlib.util.find_spec("matplotlib") is None:
-        ensemble = bt.sample(bt.BART(trees=3), bt.datasets.friedman(30).design(), draws=5, seed=1, progress=False)
+        ensemble = bt.sample(
+            bt.BART(trees=3), bt.datasets.friedman(30).design(), warmup=5, draws=5, seed=1, progress=False
+        )
         says("baytree[plot]", lambda: ensemble.variable_use().plot())
 
 
