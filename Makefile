@@ -13,7 +13,7 @@ FUZZ_SECONDS ?= 60
 CLANG ?= $(shell command -v clang++ || ls /usr/bin/clang++-[0-9]* 2>/dev/null | sort -V | tail -n 1)
 
 .DEFAULT_GOAL := help
-.PHONY: FORCE help demo test test-slow lint bench sanitize tsan dist fuzz fuzz-programs fuzz-tables robustness docs clean compiler
+.PHONY: FORCE help demo test test-slow lint bench sanitize tsan portable dist fuzz fuzz-programs fuzz-tables robustness docs clean compiler
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -79,6 +79,11 @@ sanitize tsan: $(VENV)/pip build/doctest
 	$(CONFIGURE) build/$@ -DBAYTREE_SANITIZE=$(SANITIZERS) -DBAYTREE_TESTS=ON
 	$(BIN)/cmake --build build/$@
 	$(RUN) $(BIN)/ctest --test-dir build/$@ --output-on-failure --parallel 2
+
+portable: $(VENV)/pip build/doctest ## Test the core as plain C++20, without what GCC and Clang add
+	$(CONFIGURE) build/$@ -DBAYTREE_PLAIN=ON -DBAYTREE_TESTS=ON
+	$(BIN)/cmake --build build/$@
+	$(BIN)/ctest --test-dir build/$@ --output-on-failure --parallel 2
 
 # The wheel is built from the sdist. It is tried where there is neither a compiler nor the repository, and must have no
 # faults and give the golden draws.
