@@ -13,7 +13,7 @@ FUZZ_SECONDS ?= 60
 CLANG ?= $(shell command -v clang++ || ls /usr/bin/clang++-[0-9]* 2>/dev/null | sort -V | tail -n 1)
 
 .DEFAULT_GOAL := help
-.PHONY: FORCE help demo gallery test test-slow lint bench sanitize tsan wheel fuzz fuzz-programs fuzz-tables robustness docs clean compiler
+.PHONY: FORCE help demo gallery test test-slow lint bench sanitize tsan portable dist fuzz fuzz-programs fuzz-tables robustness docs clean compiler
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -83,15 +83,26 @@ sanitize tsan: $(VENV)/pip build/doctest
 	$(BIN)/cmake --build build/$@
 	$(RUN) $(BIN)/ctest --test-dir build/$@ --output-on-failure --parallel 2
 
-wheel: $(VENV)/installed ## Build a wheel into dist/ and look into it: it must have no faults, and give the golden draws
-	@rm -f dist/baytree-*.whl
-	$(BIN)/python -m pip wheel --quiet --no-build-isolation --no-deps --wheel-dir dist .
-	@rm -rf build/looked-into && mkdir -p build/looked-into
-	$(BIN)/python -m zipfile -e dist/baytree-*.whl build/looked-into
-	test -f build/looked-into/baytree/_core.pyi
-	cd build/looked-into/baytree && $(abspath $(BIN))/python -c "import _core; assert not hasattr(_core, 'testing'), 'this wheel has faults'"
-	PYTHONPATH=build/looked-into:$$($(BIN)/python -c "import sysconfig; print(sysconfig.get_path('purelib'))") \
-	  $(BIN)/python -S tests/equality/fingerprints.py check
+portable: $(VENV)/pip build/doctest ## Test the core as plain C++20, without what GCC and Clang add
+	$(CONFIGURE) build/$@ -DBAYTREE_PLAIN=ON -DBAYTREE_TESTS=ON
+	$(BIN)/cmake --build build/$@
+	$(BIN)/ctest --test-dir build/$@ --output-on-failure --parallel 2
+
+# The wheel is built from the sdist. It is tried where there is neither a compiler nor the repository, and must have no
+# faults and give the golden draws.
+CLEAN := $(abspath build/clean)
+dist: $(VENV)/dist-extra ## Build sdist and wheel into dist/, look into them, and try the wheel in a clean environment
+	@rm -rf dist $(CLEAN) && mkdir -p $(CLEAN)/away
+	$(BIN)/python -m build --no-isolation --outdir dist
+	$(BIN)/python -m twine check --strict dist/*
+	$(BIN)/python tests/packages/contents.py dist
+	$(BIN)/python -m venv $(CLEAN)/venv
+	PATH=$(CLEAN)/venv/bin $(CLEAN)/venv/bin/python -m pip install --quiet --only-binary :all: $$(ls dist/*.whl)
+	$(CLEAN)/venv/bin/python -c "from baytree import _core; assert not hasattr(_core, 'testing'), 'this wheel has faults'"
+	$(CLEAN)/venv/bin/python tests/packages/first_use.py
+	cd $(CLEAN)/away && PATH=$(CLEAN)/venv/bin $(CLEAN)/venv/bin/python $(abspath examples/demo.py)
+	$(CLEAN)/venv/bin/python tests/equality/fingerprints.py check
+	@du -sm $(CLEAN)/venv | sed 's/\t.*/ MB are installed, pip included/'
 
 fuzz: fuzz-programs fuzz-tables ## Throw programs and damaged tables at what reads them, each for FUZZ_SECONDS
 

@@ -83,7 +83,7 @@ def test_the_command_line_refuses_them(options: str, tmp_path: Path, kyphosis: b
 
 
 def test_a_build_has_none_unless_asked() -> None:
-    """`make wheel` looks into a whole one."""
+    """`make dist` looks into a whole one."""
     assert re.search(r"option\(BAYTREE_FAULTS .* OFF\)", (ROOT / "CMakeLists.txt").read_text())
     settings = (ROOT / "pyproject.toml").read_text()
     assert "BAYTREE_FAULTS" not in settings

@@ -1,4 +1,4 @@
-"""A process that was forked from one that has read a table is told so where it would wait for ever."""
+"""A process that was forked from one where polars read a table reads without polars, which would wait for ever."""
 
 from __future__ import annotations
 
@@ -39,11 +39,8 @@ def said(folder: Path, *arguments: str) -> list[str]:
     return done.stdout.splitlines()
 
 
-def test_a_forked_process_reads_no_table(tmp_path: Path) -> None:
-    read, predicted, of_an_array = said(tmp_path, "fork", "read", "predict", "array")
-    assert read == predicted
-    assert read.startswith("t.csv: this process was forked from one that used polars")
-    assert of_an_array == "1"
+def test_a_forked_process_reads_without_polars(tmp_path: Path) -> None:
+    assert said(tmp_path, "fork", "read", "predict", "array") == ["30", "30", "1"]
 
 
 def test_a_spawned_process_does(tmp_path: Path) -> None:

@@ -6,8 +6,8 @@ namespace baytree {
 namespace {
 
 /// Spelled out where, without a target-specific flag, a population count is a function call.
-[[gnu::always_inline]] inline std::uint32_t population(Word word) {
-#if defined(__x86_64__)
+BAYTREE_INLINE std::uint32_t population(Word word) {
+#if defined(BAYTREE_WIDE)
   word -= word >> 1 & 0x5555555555555555u;
   word = (word & 0x3333333333333333u) + (word >> 2 & 0x3333333333333333u);
   word = (word + (word >> 4)) & 0x0f0f0f0f0f0f0f0fu;
@@ -43,7 +43,7 @@ std::uint32_t divide(const Word* set, const Word* other, Word* inside, Word* out
 
 }  // namespace plain
 
-#if defined(__x86_64__)
+#if defined(BAYTREE_WIDE)
 
 // There is no population count of AVX2 registers; that of one word is fast wherever they are.
 namespace avx2 {
@@ -76,8 +76,7 @@ namespace avx512 {
 
 #define BAYTREE_POPULATION __attribute__((target("avx512f,avx512vpopcntdq")))
 
-[[gnu::always_inline]] BAYTREE_POPULATION inline std::uint32_t population_of_both(const Word* a, const Word* b,
-                                                                                  std::size_t words) {
+BAYTREE_INLINE BAYTREE_POPULATION std::uint32_t population_of_both(const Word* a, const Word* b, std::size_t words) {
   __m512i sum = _mm512_setzero_si512();
   std::size_t i = 0;
   for (; i + 8 <= words; i += 8)
@@ -119,7 +118,7 @@ BAYTREE_POPULATION std::uint32_t divide(const Word* set, const Word* other, Word
 }  // namespace
 
 SetKernels set_kernels(Simd widest) {
-#if defined(__x86_64__)
+#if defined(BAYTREE_WIDE)
   const Simd simd = best_simd(widest);
   if (simd == Simd::avx512 && __builtin_cpu_supports("avx512vpopcntdq"))
     return {avx512::count, avx512::count_each, avx512::divide};

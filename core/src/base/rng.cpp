@@ -12,7 +12,7 @@ constexpr std::uint32_t multiplier0 = 0xD2511F53, multiplier1 = 0xCD9E8D57, weyl
 
 /// Ten rounds on `Lanes` counters side by side; the inner loop is written for the vectoriser.
 template <unsigned Lanes>
-[[gnu::always_inline]] inline void rounds(std::uint32_t (&c)[4][Lanes], std::uint32_t key0, std::uint32_t key1) {
+BAYTREE_INLINE void rounds(std::uint32_t (&c)[4][Lanes], std::uint32_t key0, std::uint32_t key1) {
   for (int round = 0; round < 10; ++round) {
     for (unsigned i = 0; i < Lanes; ++i) {
       const std::uint64_t product0 = std::uint64_t{multiplier0} * c[0][i];

@@ -185,7 +185,7 @@ void Chain::store(Draws& draws) const {
 void Chain::restore(const Position& position) {
   check(*problem_, position.parameters);
   const auto known = [&](Leaf leaf) { return leaf < problem_->leaves; };
-  if (position.leaf.size() != problem_->rows || !std::ranges::all_of(position.leaf, known))
+  if (position.leaf.size() != problem_->rows || !std::all_of(position.leaf.begin(), position.leaf.end(), known))
     throw InputError("chain: the saved state belongs to other rows, or to another tree");
   parameters_ = position.parameters;
   leaf_ = position.leaf;

@@ -83,7 +83,7 @@ void ExpertDraw::draw_classes(std::span<const Row> rows, double power, std::span
     (angle < 0.0 ? low : high) = angle;
     angle = low + (high - low) * stream.uniform();
   }
-  std::ranges::copy(candidate_, coefficients.begin());
+  std::copy(candidate_.begin(), candidate_.end(), coefficients.begin());
 }
 
 double ExpertDraw::log_likelihood(std::span<const Row> rows, std::span<const double> coefficients) {

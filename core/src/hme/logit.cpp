@@ -45,7 +45,8 @@ void LogitDraw::draw(std::span<const Row> rows, std::span<const std::uint32_t> c
     }
     system_.factor();
     const std::span<double> drawn = coefficients.subspan(k * columns, columns);
-    std::ranges::copy(system_.mean(0), drawn.begin());
+    const std::span<const double> mean = system_.mean(0);
+    std::copy(mean.begin(), mean.end(), drawn.begin());
     const std::span<const double> noise = system_.noise(1.0, stream);
     for (std::size_t j = 0; j < columns; ++j) drawn[j] += noise[j];
     if (scored_ > 1) score(rows, coefficients, k);

@@ -131,12 +131,12 @@ std::vector<BestFits::Chain> BestFits::divisions(const Set& set) {
     for (std::uint32_t code = 0; code < column.n_codes(); ++code)
       if (by_code_[code * stride] > 0.0) codes_.push_back(code);
     if (codes_.size() < 2) continue;
-    column.categorical ? divide_levels(set, feature, out) : divide_numbers(set, feature, out);
+    column.categorical ? divide_levels(feature, out) : divide_numbers(feature, out);
   }
   return out;
 }
 
-void BestFits::divide_numbers(const Set& set, std::uint32_t feature, std::vector<Chain>& out) {
+void BestFits::divide_numbers(std::uint32_t feature, std::vector<Chain>& out) {
   const Column& column = design_.columns[feature];
   const std::size_t stride = width_ + 2;
   const auto at = [&](std::uint32_t code) { return std::span(by_code_).subspan(code * stride, stride); };
@@ -164,7 +164,7 @@ void BestFits::divide_numbers(const Set& set, std::uint32_t feature, std::vector
   }
 }
 
-void BestFits::divide_levels(const Set& set, std::uint32_t feature, std::vector<Chain>& out) {
+void BestFits::divide_levels(std::uint32_t feature, std::vector<Chain>& out) {
   const Column& column = design_.columns[feature];
   const std::size_t stride = width_ + 2;
   const std::uint64_t all = ~std::uint64_t{0} >> (64 - column.n_codes());

@@ -1,42 +1,29 @@
-"""What lies on disk: CSV, TSV and Parquet files as polars frames, and plain text."""
+"""What lies on disk: CSV, TSV and Parquet files as data frames, and plain text."""
 
 from __future__ import annotations
 
 import gzip
 import io
 import os
-import sys
 import zlib
 from collections import Counter
 from collections.abc import Collection, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from ..errors import FileError, InputError
+from .columns import Columns, has_polars, is_forked
+from .delimited import MISSING_CELLS, UnreadableError, columns_of, lines_of, rows_of
 
 if TYPE_CHECKING:
     import polars as pl
 
 SEPARATORS = {".csv": ",", ".csv.gz": ",", ".tsv": "\t", ".tsv.gz": "\t"}
-MISSING_CELLS = ["", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "null", "?"]
 BLANKS = b" \t\r\n\v\f"
+LINE_BREAKS = b"\r\n"
 GZIP_MAGIC = b"\x1f\x8b"
 # Bytes looked at in one go where the end of a file is searched for blank lines.
 TAIL = 1 << 16
-
-
-class _Forked:
-    """Whether this process was forked from one with polars, whose threads did not come along: polars waits for them."""
-
-    here = False
-
-    @classmethod
-    def tell(cls) -> None:
-        cls.here = "polars" in sys.modules
-
-
-if hasattr(os, "register_at_fork"):  # not on Windows, which cannot fork
-    os.register_at_fork(after_in_child=_Forked.tell)
 
 
 def read_text(path: str | os.PathLike[str]) -> str:
@@ -51,11 +38,12 @@ def read_text(path: str | os.PathLike[str]) -> str:
         raise FileError(f"{path}: is not UTF-8 text (byte {error.start}); save it as UTF-8") from error
 
 
-def read_file(path: str | os.PathLike[str], text: Collection[str] = ()) -> pl.DataFrame:
+def read_file(path: str | os.PathLike[str], text: Collection[str] = ()) -> Any:
     """Load a table from a ``.csv``, ``.csv.gz``, ``.tsv``, ``.tsv.gz`` or ``.parquet`` file.
 
-    In a text file the cells of `MISSING_CELLS` are missing and blanks around a cell do not count. Blank lines
-    at its end are no rows; any other line is one, even if all its cells are missing.
+    In a text file the cells of `MISSING_CELLS` are missing and blanks around a cell do not count. Blank lines before
+    the header and at the end are no rows; any other line is one, even if all its cells are missing. polars reads it
+    where that is installed, which is faster; the values are the same without. A Parquet file needs polars or pyarrow.
 
     Parameters
     ----------
@@ -66,15 +54,8 @@ def read_file(path: str | os.PathLike[str], text: Collection[str] = ()) -> pl.Da
 
     Returns
     -------
-    polars.DataFrame
+    polars.DataFrame, Columns or pyarrow.Table
     """
-    if _Forked.here:
-        raise InputError(
-            f"{path}: this process was forked from one that used polars, without whose threads no table can be read; "
-            "start processes by 'spawn', as multiprocessing.get_context('spawn') does, or read the table before"
-        )
-    import polars as pl
-
     path = Path(path)
     try:
         found = path.is_file()
@@ -86,12 +67,14 @@ def read_file(path: str | os.PathLike[str], text: Collection[str] = ()) -> pl.Da
     ending = next((ending for ending in (*SEPARATORS, ".parquet") if name.endswith(ending)), None)
     if ending is None:
         raise FileError(f"{path}: unknown file type; the name must end in {', '.join(SEPARATORS)} or .parquet")
+    if ending == ".parquet":
+        return _read_parquet(path)
     try:
-        return pl.read_parquet(path) if ending == ".parquet" else _read_delimited(path, SEPARATORS[ending], text)
-    except pl.exceptions.NoDataError as error:
-        raise FileError(f"{path}: the file is empty; a header row and at least 2 rows are needed") from error
-    except (pl.exceptions.PolarsError, OSError, EOFError, zlib.error) as error:
-        raise FileError(f"{path}: cannot be read ({_first_line(error)}); is it damaged, or not UTF-8?") from error
+        return _read_delimited(path, SEPARATORS[ending], text)
+    except UnicodeDecodeError as error:
+        raise _unreadable(path, f"byte {error.start:,} is not UTF-8") from error
+    except (UnreadableError, OSError, EOFError, zlib.error) as error:
+        raise _unreadable(path, _first_line(error)) from error
 
 
 def require_unique(names: Sequence[str]) -> None:
@@ -101,22 +84,44 @@ def require_unique(names: Sequence[str]) -> None:
         raise InputError(f"duplicate column names: {', '.join(map(repr, repeated))}; rename or drop one of each")
 
 
-def _read_delimited(path: Path, separator: str, text: Collection[str]) -> pl.DataFrame:
-    import polars as pl
+def _read_delimited(path: Path, separator: str, text: Collection[str]) -> Any:
+    source = _without_blank_ends(path, separator)
+    if has_polars():
+        import polars as pl
 
-    source = _without_trailing_blank_lines(path, separator)
-    header = pl.read_csv(source, separator=separator, has_header=False, n_rows=1, infer_schema=False).row(0)
-    raw_names = [name or "" for name in header]
-    names = [name.strip() for name in raw_names]
+        try:
+            return _by_polars(path, source, separator, text)
+        except (pl.exceptions.PolarsError, UnicodeDecodeError):
+            pass  # The slower reader is more patient, or says where it gave up.
+    plain = (path.read_bytes() if isinstance(source, Path) else source).decode("utf-8-sig")
+    if not plain.strip("\r\n"):
+        raise FileError(f"{path}: the file is empty; a header row and at least 2 rows are needed")
+    lines = lines_of(plain, separator)
+    names = _names(path, next(lines)[1], separator)
+    return Columns(columns_of(names, rows_of(lines, len(names)), text))
+
+
+def _names(path: Path, header: Sequence[str], separator: str) -> list[str]:
+    """The names of the columns, if there is one for each."""
+    names = [name.strip() for name in header]
     require_unique(names)
     if len(names) == 1:
         for other in ";\t,":
             if other in names[0]:
                 raise FileError(f"{path}: cells seem to be separated by {other!r}, not {separator!r}; convert the file")
+    return names
+
+
+def _by_polars(path: Path, source: Path | bytes, separator: str, text: Collection[str]) -> pl.DataFrame:
+    import polars as pl
+
+    header = pl.read_csv(source, separator=separator, has_header=False, n_rows=1, infer_schema=False).row(0)
+    raw_names = [name or "" for name in header]
+    names = _names(path, raw_names, separator)
     frame = pl.read_csv(
         source,
         separator=separator,
-        null_values=MISSING_CELLS,
+        null_values=sorted(MISSING_CELLS),
         infer_schema_length=None,
         try_parse_dates=True,
         schema_overrides={raw: pl.String for raw, name in zip(raw_names, names, strict=True) if name in text},
@@ -127,19 +132,46 @@ def _read_delimited(path: Path, separator: str, text: Collection[str]) -> pl.Dat
     )
 
 
-def _without_trailing_blank_lines(path: Path, separator: str) -> Path | bytes:
-    """What the CSV reader shall parse: the file itself, or its text where the file is packed or ends in blank lines."""
+def _read_parquet(path: Path) -> Any:
+    try:
+        if has_polars():
+            import polars as pl
+
+            return pl.read_parquet(path)
+        import pyarrow.parquet
+
+        return pyarrow.parquet.read_table(path)
+    except ImportError as error:
+        remedy = "install one: pip install 'baytree[polars]'"
+        if is_forked():
+            remedy = (
+                "this process was forked from one that used polars, without whose threads it reads nothing; start "
+                "processes by 'spawn', as multiprocessing.get_context('spawn') does, or read the table before"
+            )
+        raise FileError(f"{path}: Parquet files are read by polars or pyarrow; {remedy}") from error
+    # Each library has errors of its own, with no root but this.
+    except Exception as error:
+        raise _unreadable(path, _first_line(error)) from error
+
+
+def _unreadable(path: Path, reason: str) -> FileError:
+    return FileError(f"{path}: cannot be read ({reason}); is it damaged, or not UTF-8?")
+
+
+def _without_blank_ends(path: Path, separator: str) -> Path | bytes:
+    """What the CSV reader shall parse: the file itself, or its text if it is packed or has blank lines at an end."""
     with path.open("rb") as file:
         if file.read(len(GZIP_MAGIC)) == GZIP_MAGIC:
             with gzip.open(path) as packed:
                 text = packed.read()
-            end = _end_of_lines(io.BytesIO(text), separator)
-            return text if end == len(text) else text[:end]
+            return text[: _end_of_lines(io.BytesIO(text), separator)].lstrip(LINE_BREAKS)
+        file.seek(0)
+        begins_blank = file.read(1) in (b"\r", b"\n")
         end = _end_of_lines(file, separator)
-        if end == file.seek(0, os.SEEK_END):
+        if end == file.seek(0, os.SEEK_END) and not begins_blank:
             return path
         file.seek(0)
-        return file.read(end)
+        return file.read(end).lstrip(LINE_BREAKS)
 
 
 def _end_of_lines(file: BinaryIO, separator: str) -> int:
@@ -167,7 +199,7 @@ def _tidy(column: pl.Series, keep_text: bool) -> pl.Series:
     import polars as pl
 
     column = column.str.strip_chars()
-    column = column.set(column.is_in(MISSING_CELLS), None)
+    column = column.set(column.is_in(sorted(MISSING_CELLS)), None)
     if keep_text:
         return column
     numbers = column.cast(pl.Float64, strict=False)

@@ -12,6 +12,7 @@ import numpy as np
 
 from ..errors import InputError, InputTypeError
 from ..validation import unknown_choice
+from .columns import Columns
 from .files import read_file, require_unique
 
 
@@ -60,6 +61,9 @@ def table_of(source: Any, *, text: Collection[str] = ()) -> Table:
     """
     if isinstance(source, (str, os.PathLike)):
         source = read_file(source, text)
+    if isinstance(source, Columns):
+        names = tuple(source.columns)
+        return Table(names, source.height, True, lambda position: source[names[position]])
     if hasattr(source, "toarray"):
         raise InputTypeError("Sparse data was passed, but dense data is required; convert it with X.toarray()")
     try:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
+
 from ..data.files import read_file
 from ..validation import unknown_choice
 from .dataset import About, Dataset
@@ -87,5 +89,5 @@ def load(name: str) -> Dataset:
         raise unknown_choice("data set", name, names())
     about = ABOUT[name]
     table = read_file(BUNDLED / f"{name}.csv.gz")
-    y = table[about.target].to_numpy()
+    y = np.asarray(table[about.target])
     return Dataset(**vars(about), name=name, X=table.drop(about.target), y=y, outputs=(about.target,))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..data.columns import frame_of
 from ..data.design import Design, read
 from ..data.response import Task
 from ..validation import unknown_choice
@@ -51,8 +52,8 @@ class Dataset(About):
     ----------
     name : str
         The name to load it by.
-    X : polars.DataFrame
-        The predictors.
+    X : polars.DataFrame or Columns
+        The predictors; without polars, columns of arrays with the same names and rows.
     y : numpy.ndarray
         The response; of several responses a matrix, with `outputs` its columns.
     outputs : tuple of str
@@ -81,11 +82,9 @@ class Dataset(About):
         -------
         Design
         """
-        import polars as pl
-
         target = self.target if target is None else target
         if target not in self.outputs:
             raise unknown_choice("response", target, self.outputs)
         y = self.y if self.y.ndim == 1 else self.y[:, self.outputs.index(target)]
         options = {"task": self.task, "categorical": self.categorical} | options
-        return read(self.X.with_columns(pl.Series(target, y)), target, **options)
+        return read(frame_of({name: self.X[name] for name in self.X.columns} | {target: y}), target, **options)

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from ..data.columns import frame_of
 from ..errors import InputError
 from . import arm_dynamics as arm
 from .dataset import Dataset
@@ -31,8 +32,6 @@ def friedman(n: int = 500, p: int = 10, noise: float = 1.0, seed: int = 0) -> Da
     -------
     Dataset
     """
-    import polars as pl
-
     if n < 2 or p < 5 or not noise >= 0:
         raise InputError(f"friedman(n={n}, p={p}, noise={noise}): n must be at least 2, p at least 5, noise at least 0")
     rng = np.random.default_rng(seed)
@@ -44,7 +43,7 @@ def friedman(n: int = 500, p: int = 10, noise: float = 1.0, seed: int = 0) -> Da
         title="Friedman's function of five predictors",
         source="simulated; Friedman 1991",
         target="y",
-        X=pl.DataFrame(x, schema=[f"x{j + 1}" for j in range(p)]),
+        X=frame_of({f"x{j + 1}": x[:, j] for j in range(p)}),
         y=y,
         outputs=("y",),
     )
@@ -65,8 +64,6 @@ def robot_arm(n_train: int = 15000, n_test: int = 5000, seed: int = 0) -> Datase
     Dataset
         With four responses, ``qdd1`` to ``qdd4``.
     """
-    import polars as pl
-
     if n_train < 2 or n_test < 0:
         raise InputError(f"robot_arm(n_train={n_train}, n_test={n_test}): at least 2 and at least 0 rows are needed")
     sample = arm.simulate(n_train, n_test, seed)
@@ -77,7 +74,7 @@ def robot_arm(n_train: int = 15000, n_test: int = 5000, seed: int = 0) -> Datase
             title="Forward dynamics of a robot arm with four joints",
             source="our own simulator, after Jordan and Jacobs 1994",
             target=arm.OUTPUTS[0],
-            X=pl.DataFrame(x, schema=list(arm.INPUTS)),
+            X=frame_of(dict(zip(arm.INPUTS, x.T, strict=True))),
             y=y,
             outputs=arm.OUTPUTS,
             test=test,

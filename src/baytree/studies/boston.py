@@ -85,7 +85,7 @@ def groups() -> dict[str, np.ndarray]:
     X = datasets.load("boston").X
     low, high = {}, {}
     for name in ("dis", "lstat"):
-        values = X[name].to_numpy()
+        values = np.asarray(X[name])
         third, two_thirds = np.quantile(values, [1 / 3, 2 / 3])
         low[name], high[name] = values <= third, values >= two_thirds
     sides = {"L": low, "H": high}
@@ -167,7 +167,7 @@ def _group_table(found: Found) -> Table:
 
 def _scatter() -> Panel:
     X = datasets.load("boston").X
-    dis, lstat = X["dis"].to_numpy(), X["lstat"].to_numpy()
+    dis, lstat = np.asarray(X["dis"]), np.asarray(X["lstat"])
     curves = [Curve("others", dis, lstat, joined=False)]
     curves += [Curve(name, dis[rows], lstat[rows], joined=False) for name, rows in groups().items()]
     return Panel("Figure 3a", "dis", "lstat", tuple(curves))

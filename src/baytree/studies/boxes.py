@@ -102,7 +102,7 @@ def true_probabilities(node: Any, X: pl.DataFrame, positive: np.ndarray) -> np.n
     if node is None:
         return np.full(len(positive), positive.mean())
     column, threshold, below, above = node
-    is_below = X[column].to_numpy() < threshold
+    is_below = np.asarray(X[column]) < threshold
     probabilities = np.empty(len(positive))
     for side, child in ((is_below, below), (~is_below, above)):
         probabilities[side] = true_probabilities(child, X.filter(side), positive[side])

@@ -87,7 +87,7 @@ def simulate(rng: np.random.Generator, *, as_printed: bool = False) -> Design:
     data = datasets.friedman(ROWS, COLUMNS, seed=int(rng.integers(2**63)))
     y = data.y
     if as_printed:
-        y = y - 9 * data.X["x4"].to_numpy() - 4 * data.X["x5"].to_numpy()
+        y = y - 9 * np.asarray(data.X["x4"]) - 4 * np.asarray(data.X["x5"])
     return make_design(data.X, y, task="regression")
 
 

@@ -247,6 +247,7 @@ class TestPrediction:
             schema.encode(FRAME.with_columns(mass=pl.lit(np.inf)))
 
 
+@pytest.mark.usefixtures("reader")
 class TestFiles:
     @pytest.mark.parametrize(
         ("name", "content", "message"),

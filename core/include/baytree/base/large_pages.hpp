@@ -1,7 +1,7 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdlib>
+#include <limits>
 #include <new>
 #if defined(__linux__)
 #include <sys/mman.h>
@@ -20,23 +20,24 @@ struct LargePages {
   LargePages(const LargePages<U>&) {}
 
   T* allocate(std::size_t n) {
-    constexpr std::size_t page = std::size_t{1} << 21;
-    if (n > (std::size_t{1} << 62) / sizeof(T)) throw std::bad_alloc();
-    const std::size_t wanted = n * sizeof(T), alignment = wanted < page ? 64 : page;
-    const std::size_t bytes = (wanted + alignment - 1) / alignment * alignment;
-    void* memory = std::aligned_alloc(alignment, bytes);
-    if (memory == nullptr) throw std::bad_alloc();
+    if (n > std::numeric_limits<std::size_t>::max() / 4 / sizeof(T)) throw std::bad_alloc();
+    const std::size_t alignment = alignment_of(n), bytes = (n * sizeof(T) + alignment - 1) / alignment * alignment;
+    void* memory = ::operator new(bytes, std::align_val_t{alignment});
 #if defined(__linux__)
     if (alignment == page) madvise(memory, bytes, MADV_HUGEPAGE);
 #endif
     return static_cast<T*>(memory);
   }
-  void deallocate(T* memory, std::size_t) { std::free(memory); }
+  void deallocate(T* memory, std::size_t n) { ::operator delete(memory, std::align_val_t{alignment_of(n)}); }
 
   template <class U>
   bool operator==(const LargePages<U>&) const {
     return true;
   }
+
+ private:
+  static constexpr std::size_t page = std::size_t{1} << 21;
+  static std::size_t alignment_of(std::size_t n) { return n * sizeof(T) < page ? 64 : page; }
 };
 
 }  // namespace baytree

@@ -4,9 +4,10 @@
 #include <atomic>
 #include <cstddef>
 #include <exception>
-#include <system_error>
 #include <thread>
 #include <vector>
+
+#include "baytree/base/compiler.hpp"
 
 namespace baytree {
 
@@ -16,18 +17,21 @@ class Team {
  public:
   /// Of so many threads, or of as many as are to be had.
   explicit Team(unsigned threads) {
+    others_.reserve(std::max(threads, 1u) - 1);
     try {
       for (unsigned number = 1; number < threads; ++number) {
         others_.emplace_back([this, number] { serve(number); });
         ++threads_;
       }
-    } catch (const std::system_error&) {
+    } catch (const std::exception&) {
     }
   }
   ~Team() {
     work_ = nullptr;
     round_.fetch_add(1, std::memory_order_release);
     round_.notify_all();
+    // Not std::jthread, which would do so by itself: Apple's library lacks it.
+    for (std::thread& other : others_) other.join();
   }
   Team(const Team&) = delete;
 
@@ -103,18 +107,12 @@ class Team {
     return now;
   }
 
-  static void pause() {
-#if defined(__x86_64__)
-    __builtin_ia32_pause();
-#endif
-  }
-
   unsigned threads_ = 1;
   std::size_t items_ = 0;
   const void* context_ = nullptr;
   void (*work_)(const void*, std::size_t) = nullptr;
   std::atomic<unsigned> round_ = 0, done_ = 0;
-  std::vector<std::jthread> others_;
+  std::vector<std::thread> others_;
 };
 
 /// Calls work(0) … work(items − 1), on several threads and in any order, then between(), and all of it again for as

@@ -73,8 +73,8 @@ class BestFits {
   Set side(const Set& set, const Rule& rule, bool left);
   double squares(std::span<const double> sums) const;
   std::vector<Chain> divisions(const Set& set);
-  void divide_numbers(const Set& set, std::uint32_t feature, std::vector<Chain>& out);
-  void divide_levels(const Set& set, std::uint32_t feature, std::vector<Chain>& out);
+  void divide_numbers(std::uint32_t feature, std::vector<Chain>& out);
+  void divide_levels(std::uint32_t feature, std::vector<Chain>& out);
   void reach(const Set& set, std::uint32_t leaves);
   void look(const Set& set, std::uint32_t leaves, double limit, bool anyway = false);
   void take_best_of_two(const Set& set, const std::vector<Chain>& chains);

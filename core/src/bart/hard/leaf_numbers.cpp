@@ -24,8 +24,8 @@ BAYTREE_CLONES void redivide(std::uint8_t* __restrict numbers, std::size_t rows,
                              const std::uint8_t* __restrict code, std::uint8_t cut, std::uint8_t left_code) {
   const std::uint8_t next = static_cast<std::uint8_t>(leaf + 1);
   for (std::size_t i = 0; i < rows; ++i) {
-    const std::uint8_t side = (code[i] > cut) & (code[i] != left_code) ? next : leaf;
-    numbers[i] = (numbers[i] == leaf) | (numbers[i] == next) ? side : numbers[i];
+    const std::uint8_t side = ((code[i] > cut) & (code[i] != left_code)) ? next : leaf;
+    numbers[i] = ((numbers[i] == leaf) | (numbers[i] == next)) ? side : numbers[i];
   }
 }
 

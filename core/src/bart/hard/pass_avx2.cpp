@@ -1,6 +1,6 @@
 #include "baytree/bart/hard/pass.hpp"
 
-#if defined(__x86_64__)
+#if defined(BAYTREE_WIDE)
 namespace baytree::bart {
 namespace {
 

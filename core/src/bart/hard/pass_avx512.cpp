@@ -1,6 +1,6 @@
 #include "baytree/bart/hard/pass.hpp"
 
-#if defined(__x86_64__)
+#if defined(BAYTREE_WIDE)
 namespace baytree::bart {
 namespace {
 
@@ -15,8 +15,8 @@ struct Lanes {
 /// The next 16 rows, or the last ones. A mask that is known to be full would cost more than the sums; and comparing 16
 /// bytes at a time is cheaper than comparing 64 and shifting the mask.
 template <int Leaves, bool Weighted, Change How, bool Full>
-[[gnu::always_inline]] BAYTREE_AVX512 inline void add_rows(const Pass& pass, std::size_t i, std::size_t rest,
-                                                           __m512 change, Lanes<Leaves>& to) {
+BAYTREE_INLINE BAYTREE_AVX512 void add_rows(const Pass& pass, std::size_t i, std::size_t rest, __m512 change,
+                                            Lanes<Leaves>& to) {
   const auto there = static_cast<__mmask16>(Full ? 0xffffu : (1u << rest) - 1u);
   const auto bytes = [&](const std::uint8_t* from) BAYTREE_AVX512 {
     return Full ? _mm_loadu_si128(reinterpret_cast<const __m128i*>(from)) : _mm_maskz_loadu_epi8(there, from);

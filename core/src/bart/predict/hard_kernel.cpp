@@ -8,10 +8,11 @@ namespace {
 /// Moves the rows that are in leaf `first` of a split and go right to its leaf `right`, `Width` rows at a time: as wide
 /// as the registers of whom it is inlined into, since compilers take wider vectors apart badly.
 template <std::size_t Width>
-[[gnu::always_inline]] inline void move_right(const StoredSplit& split, std::span<const CodeRange> ranges,
-                                              const std::uint8_t* codes, std::size_t rows, std::uint8_t* leaf) {
-  using Bytes [[gnu::vector_size(Width)]] = std::uint8_t;
+BAYTREE_INLINE void move_right(const StoredSplit& split, std::span<const CodeRange> ranges, const std::uint8_t* codes,
+                               std::size_t rows, std::uint8_t* leaf) {
   const auto step = static_cast<std::uint8_t>(split.right - split.first);
+#if defined(BAYTREE_GNU)
+  using Bytes [[gnu::vector_size(Width)]] = std::uint8_t;
   for (std::size_t row = 0; row < rows; row += Width) {
     Bytes code, at, right = {};
     std::memcpy(&code, codes + row, Width);
@@ -21,11 +22,19 @@ template <std::size_t Width>
     at += right & (Bytes)(at == split.first) & step;
     std::memcpy(leaf + row, &at, Width);
   }
+#else
+  for (std::size_t row = 0; row < rows; ++row) {
+    bool right = false;
+    for (const CodeRange& range : ranges)
+      right |= static_cast<std::uint8_t>(codes[row] - range.low) <= static_cast<std::uint8_t>(range.span);
+    leaf[row] = static_cast<std::uint8_t>(leaf[row] + (right && leaf[row] == split.first ? step : 0));
+  }
+#endif
 }
 
 template <std::size_t Width>
-[[gnu::always_inline]] inline void find_leaves(const StoredTrees& trees, std::size_t tree, const CodeBlock& block,
-                                               Lane<std::uint8_t>& leaf) {
+BAYTREE_INLINE void find_leaves(const StoredTrees& trees, std::size_t tree, const CodeBlock& block,
+                                Lane<std::uint8_t>& leaf) {
   const std::size_t rows = block.padded_rows();
   std::memset(leaf.data(), 0, rows);
   for (const StoredSplit& split : trees.splits(tree)) {
@@ -52,7 +61,7 @@ void add_values_plain(std::span<const float> values, const Lane<std::uint8_t>& l
   for (std::size_t row = 0; row < rows; ++row) sum[row] += values[leaf[row]];
 }
 
-#if defined(__x86_64__)
+#if defined(BAYTREE_WIDE)
 
 BAYTREE_AVX2 void find_leaves_avx2(const StoredTrees& trees, std::size_t tree, const CodeBlock& block,
                                    Lane<std::uint8_t>& leaf) {
@@ -94,7 +103,7 @@ BAYTREE_AVX512 void add_values_avx512(std::span<const float> values, const Lane<
 }  // namespace
 
 HardKernel hard_kernel(Simd simd) {
-#if defined(__x86_64__)
+#if defined(BAYTREE_WIDE)
   if (simd == Simd::avx512) return {find_leaves_avx512, add_values_avx512};
   if (simd == Simd::avx2) return {find_leaves_avx2, add_values_avx2};
 #endif

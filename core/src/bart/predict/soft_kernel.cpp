@@ -8,23 +8,22 @@ namespace baytree::bart {
 namespace {
 
 template <class Code>
-[[gnu::always_inline]] inline void gate_shares(const Gate& gate, const Code* codes, std::uint32_t missing,
-                                               float missing_right, std::size_t rows, float* right) {
+BAYTREE_INLINE void gate_shares(const Gate& gate, const Code* codes, std::uint32_t missing, float missing_right,
+                                std::size_t rows, float* right) {
   // Two loops: with a choice in the first, compilers would compute gates one by one.
   for (std::size_t row = 0; row < rows; ++row) right[row] = gate.right(codes[row]);
   for (std::size_t row = 0; row < rows; ++row) right[row] = codes[row] == missing ? missing_right : right[row];
 }
 
 template <class Code>
-[[gnu::always_inline]] inline void whole_shares(std::span<const CodeRange> ranges, const Code* codes, std::size_t rows,
-                                                float* right) {
+BAYTREE_INLINE void whole_shares(std::span<const CodeRange> ranges, const Code* codes, std::size_t rows, float* right) {
   std::fill_n(right, rows, 0.0f);
   for (const CodeRange range : ranges)
     for (std::size_t row = 0; row < rows; ++row) right[row] = codes[row] - range.low <= range.span ? 1.0f : right[row];
 }
 
-[[gnu::always_inline]] inline void find_shares(const StoredTrees& trees, const StoredSplit& split,
-                                               const CodeBlock& block, const float* bandwidth, Lane<float>& right) {
+BAYTREE_INLINE void find_shares(const StoredTrees& trees, const StoredSplit& split, const CodeBlock& block,
+                                const float* bandwidth, Lane<float>& right) {
   const std::size_t rows = block.padded_rows();
   const AskedColumn& column = trees.asked()[split.column];
   const std::span<const CodeRange> ranges = trees.ranges(split);
@@ -42,9 +41,8 @@ template <class Code>
 
 /// From the last split to the first, what lies below a split becomes its value for each row, kept where its first leaf
 /// was.
-[[gnu::always_inline]] inline void add_values(const StoredTrees& trees, std::size_t tree, const CodeBlock& block,
-                                              const float* values, const float* bandwidths,
-                                              std::span<Lane<float>> spare, Lane<float>& sum) {
+BAYTREE_INLINE void add_values(const StoredTrees& trees, std::size_t tree, const CodeBlock& block, const float* values,
+                               const float* bandwidths, std::span<Lane<float>> spare, Lane<float>& sum) {
   const std::size_t rows = block.padded_rows();
   const std::span<const StoredSplit> splits = trees.splits(tree);
   for (std::size_t leaf = 0; leaf <= splits.size(); ++leaf) std::fill_n(spare[leaf].data(), rows, values[leaf]);
@@ -69,7 +67,7 @@ void add_values_plain(const StoredTrees& trees, std::size_t tree, const CodeBloc
   add_values(trees, tree, block, values, bandwidths, spare, sum);
 }
 
-#if defined(__x86_64__)
+#if defined(BAYTREE_WIDE)
 
 BAYTREE_AVX2 void find_shares_avx2(const StoredTrees& trees, const StoredSplit& split, const CodeBlock& block,
                                    const float* bandwidth, Lane<float>& right) {
@@ -98,7 +96,7 @@ BAYTREE_AVX512 void add_values_avx512(const StoredTrees& trees, std::size_t tree
 }  // namespace
 
 SoftKernel soft_kernel(Simd simd) {
-#if defined(__x86_64__)
+#if defined(BAYTREE_WIDE)
   if (simd == Simd::avx512) return {find_shares_avx512, add_values_avx512};
   if (simd == Simd::avx2) return {find_shares_avx2, add_values_avx2};
 #endif

@@ -8,8 +8,8 @@ namespace baytree::bart {
 namespace {
 
 template <class Code>
-[[gnu::always_inline]] inline void divide(const Code* codes, std::size_t rows, const float* gate, const float* node,
-                                          float* __restrict left, float* __restrict right) {
+BAYTREE_INLINE void divide(const Code* codes, std::size_t rows, const float* gate, const float* node,
+                           float* __restrict left, float* __restrict right) {
   for (std::size_t i = 0; i < rows; ++i) {
     const float to_right = node[i] * gate[codes[i]];
     right[i] = to_right;
@@ -21,7 +21,7 @@ template <class Code>
 
 /// The products of x with several columns side by side, which keeps the adders busy; each column has lanes of its own.
 template <std::size_t Columns>
-[[gnu::always_inline]] inline void dots(const float* x, const float* const* columns, std::size_t rows, double* sums) {
+BAYTREE_INLINE void dots(const float* x, const float* const* columns, std::size_t rows, double* sums) {
   float lanes[Columns][soft_lanes] = {};
   for (std::size_t i = 0; i < rows; i += soft_lanes)
     for (std::size_t column = 0; column < Columns; ++column)

@@ -117,7 +117,7 @@ void Choices::find_children() {
     const RowSet& set = memo_[found];
     const std::uint32_t values = set.begin - set.first();
     children_[2 * i + (left ? 0 : 1)] = {&set, set.leaf, values};
-    __builtin_prefetch(values_.data() + set.begin);
+    prefetch(values_.data() + set.begin);
   });
   for (std::size_t i = 0; i < divisions().size(); ++i) {
     const Division& division = divisions()[i];

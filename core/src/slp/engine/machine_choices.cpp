@@ -300,9 +300,11 @@ bool Machine::split_menu(Menu& menu) {
     menu.options = data.count_rules(menu.node, *menu.feature);
     return true;
   }
-  for (std::uint32_t f = 0; f < data.features(); ++f)
-    if (__builtin_add_overflow(menu.options, data.count_rules(menu.node, f), &menu.options))
-      throw Trouble{"there are too many rules; choose the feature first"};
+  for (std::uint32_t f = 0; f < data.features(); ++f) {
+    const std::uint64_t rules = data.count_rules(menu.node, f);
+    menu.options += rules;
+    if (menu.options < rules) throw Trouble{"there are too many rules; choose the feature first"};
+  }
   return true;
 }
 

@@ -212,7 +212,7 @@ class Linter {
   void check_reached(std::string_view goal) {
     std::set<Indicator> called, reached;
     for (const auto& [caller, callees] : calls_)
-      for (const Indicator callee : callees)
+      for (const Indicator& callee : callees)
         if (callee != caller) called.insert(callee);
     for (const auto& [indicator, predicate] : program_.predicates)
       if (goal.empty() ? !called.contains(indicator) : program_.name(indicator) == goal) reach(indicator, reached);

@@ -58,26 +58,31 @@ std::optional<Number> rounded(double value) {
   return Number::whole(static_cast<std::int64_t>(value));
 }
 
+/// The product of two numbers that can be held, where it can be held, too.
+std::optional<std::int64_t> multiplied(std::int64_t x, std::int64_t y) {
+  if (x != 0 && std::abs(y) > largest_integer / std::abs(x)) return std::nullopt;
+  return x * y;
+}
+
 /// x to a power of 0 or more, as long as it can be held.
 std::optional<Number> whole_power(std::int64_t x, std::int64_t y) {
-  std::int64_t product = 1;
   if (x == 0 || x == 1 || y == 0) return Number::whole(y == 0 ? 1 : x);
   if (x == -1) return Number::whole(y % 2 == 0 ? 1 : -1);
   if (y > 60) return std::nullopt;
-  for (; y > 0; --y)
-    if (__builtin_mul_overflow(product, x, &product)) return std::nullopt;
-  return whole(product);
+  std::optional<std::int64_t> product = 1;
+  for (; y > 0 && product; --y) product = multiplied(*product, x);
+  return product ? std::optional(Number::whole(*product)) : std::nullopt;
 }
 
 std::optional<Number> apply_whole(Function function, std::int64_t x, std::int64_t y) {
-  std::int64_t result = 0;
   switch (function) {
     case Function::add:
       return whole(x + y);  // both are below 2^60
     case Function::subtract:
       return whole(x - y);
     case Function::multiply:
-      return __builtin_mul_overflow(x, y, &result) ? std::nullopt : whole(result);
+      if (const auto product = multiplied(x, y)) return Number::whole(*product);
+      return std::nullopt;
     case Function::divide:
       if (y == 0) return std::nullopt;
       if (x % y == 0) return whole(x / y);
@@ -90,8 +95,7 @@ std::optional<Number> apply_whole(Function function, std::int64_t x, std::int64_
       return y == 0 ? std::nullopt : whole(x % y);
     case Function::modulo:
       if (y == 0) return std::nullopt;
-      result = x % y;
-      return whole(result != 0 && (result < 0) != (y < 0) ? result + y : result);
+      return whole(x % y != 0 && (x % y < 0) != (y < 0) ? x % y + y : x % y);
     default:
       return std::nullopt;
   }

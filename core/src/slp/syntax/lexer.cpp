@@ -2,6 +2,10 @@
 
 #include <charconv>
 #include <cmath>
+#if !defined(__cpp_lib_to_chars)
+#include <locale>
+#include <sstream>
+#endif
 
 #include "baytree/slp/syntax/characters.hpp"
 
@@ -12,6 +16,18 @@ bool is_beyond_ascii(char c) { return static_cast<unsigned char>(c) >= 0x80; }
 bool continues_name(char c) { return is_digit(c) || is_lower(c) || is_upper(c) || is_beyond_ascii(c); }
 bool is_space(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f' || c == '\v'; }
 bool continues_character(char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; }
+
+/// False where the number is too large or too small.
+bool read_real(std::string_view text, double& real) {
+#if defined(__cpp_lib_to_chars)
+  return std::from_chars(text.data(), text.data() + text.size(), real).ec == std::errc();
+#else
+  // Apple's library reads whole numbers alone in that way.
+  std::istringstream stream{std::string(text)};
+  stream.imbue(std::locale::classic());
+  return static_cast<bool>(stream >> real);
+#endif
+}
 
 }  // namespace
 
@@ -130,8 +146,7 @@ Token Lexer::number(Token token) {
   const char *first = token.text.data(), *last = first + token.text.size();
   if (is_real) {
     token.kind = TokenKind::real;
-    const auto result = std::from_chars(first, last, token.real);
-    if (result.ec != std::errc() || !std::isfinite(token.real))
+    if (!read_real(token.text, token.real) || !std::isfinite(token.real))
       return report(token, token.text + " is too large or too small a number");
   } else {
     token.kind = TokenKind::integer;

@@ -4,22 +4,19 @@ from __future__ import annotations
 
 import shlex
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 from rich.table import Table
 from rich.text import Text
 
 from ... import datasets
+from ...data.columns import frame_of
 from ...datasets import Dataset
 from ...errors import InputError
 from ..files import require_folder
 from ..output import Output, session
 from ..terminal import next_steps, plain_table, section
-
-if TYPE_CHECKING:
-    import polars as pl
-
 
 FIRST_ROWS = 5
 SHOWN_COLUMNS = 8
@@ -44,12 +41,12 @@ def command(
             _write(datasets.load(name), out, output)
 
 
-def _table(dataset: Dataset) -> pl.DataFrame:
+def _table(dataset: Dataset) -> Any:
     """Predictors and responses side by side."""
-    import polars as pl
-
     columns = [dataset.y] if dataset.y.ndim == 1 else list(dataset.y.T)
-    return dataset.X.with_columns(pl.Series(name, y) for name, y in zip(dataset.outputs, columns, strict=True))
+    return frame_of(
+        {name: dataset.X[name] for name in dataset.X.columns} | dict(zip(dataset.outputs, columns, strict=True))
+    )
 
 
 def _record(dataset: Dataset) -> dict[str, Any]:

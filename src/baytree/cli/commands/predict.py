@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import typer
 
+from ...data.columns import frame_of, has_polars
 from ...data.files import read_file
 from ...errors import InputError
 from ...posterior.registry import load
@@ -64,15 +65,13 @@ def command(context: typer.Context) -> None:
 
 def predict_table(family: AnyFamily, posterior: Any, table: pl.DataFrame, asked: PredictOptions) -> pl.DataFrame:
     """The predictions of every row, with a column for each thing that is predicted."""
-    import polars as pl
-
     kinds = family.usual(posterior) if asked.kind == "auto" else (asked.kind,)
     several, classes = family.several(posterior), posterior.schema.response.classes
     predictions = posterior.predict(table, kinds, asked.prob, **family.further(posterior, table, asked))
     columns: dict[str, Any] = {}
     for kind, found in predictions.items():
         columns |= _of_outputs(kind, found) if several else _columns(kind, found, classes)
-    return pl.DataFrame(columns)
+    return frame_of(columns)
 
 
 def _of_outputs(kind: str, found: np.ndarray) -> dict[str, Any]:
@@ -122,6 +121,10 @@ def _require_place(out: Path, *sources: Path) -> None:
 
 def _write(predictions: pl.DataFrame, out: Path) -> None:
     if out.suffix == ".parquet":
+        if not has_polars():
+            raise InputError(
+                f"--out {out}: Parquet files are written by polars; install it: pip install 'baytree[polars]'"
+            )
         predictions.write_parquet(out)
     else:
         predictions.write_csv(out, separator=SEPARATORS[out.suffix])

@@ -11,6 +11,7 @@ import typer
 from rich.table import Table as RichTable
 from rich.text import Text
 
+from ...data.columns import frame_of
 from ...studies import STUDIES
 from ..files import require_folder
 from ..output import Output, session
@@ -81,9 +82,9 @@ def _tell(line: str, output: Output) -> None:
 
 
 def _write(outcome: Outcome, file: Path) -> Path:
-    import polars as pl
-
-    pl.DataFrame([dict(run) for run in outcome.runs]).write_csv(file)
+    runs = [dict(run) for run in outcome.runs]
+    names = dict.fromkeys(name for run in runs for name in run)
+    frame_of({name: [run.get(name) for run in runs] for name in names}).write_csv(file)
     return file
 
 

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "baytree/base/compiler.hpp"
 #include "baytree/cart/exact/patterns.hpp"
 
 namespace baytree::cart::exact {
@@ -49,14 +50,14 @@ class Memo {
   }
 
   RowSet& operator[](std::uint32_t number) const { return blocks_[number / block].load()[number % block]; }
-  void prefetch(std::uint32_t number) const { __builtin_prefetch(&(*this)[number]); }
+  void prefetch(std::uint32_t number) const { baytree::prefetch(&(*this)[number]); }
   /// Asks for what `find` will look at first, and for what it will look at then.
   void prefetch_slot(const Key& key, std::uint32_t context) const {
-    __builtin_prefetch(&slots_[hash(key, context) >> shift_]);
+    baytree::prefetch(&slots_[hash(key, context) >> shift_]);
   }
   void prefetch_set(const Key& key, std::uint32_t context) const {
     const std::uint32_t number = slots_[hash(key, context) >> shift_].load(std::memory_order_acquire);
-    if (number != none) __builtin_prefetch(&(*this)[number]);
+    if (number != none) baytree::prefetch(&(*this)[number]);
   }
   std::uint32_t find(const Key& key, std::uint32_t context, Row rows) const;
   /// The number of a set, and whether it is new; `make` fills in a new one. `spare` is the caller's own: a number that

@@ -46,7 +46,7 @@ class Walk {
       machine_.discard();
       throw;
     }
-    if (!decide(component, *log_ratio, proposed, chance) || (consent_ && !consent_())) {
+    if (!decide(*log_ratio, proposed, chance) || (consent_ && !consent_())) {
       machine_.discard();
       return false;
     }
@@ -80,7 +80,7 @@ class Walk {
     return value;
   }
 
-  bool decide(std::size_t component, double log_ratio, double proposed, Chance& chance) {
+  bool decide(double log_ratio, double proposed, Chance& chance) {
     // A chain that started at an impossible model takes the first possible one.
     double change = power_ == 0.0 || proposed == log_likelihood_ ? 0.0 : power_ * (proposed - log_likelihood_);
     if (testing::is_injected(Fault::proof_clipped)) change = std::min(change, 0.0);
