@@ -34,7 +34,7 @@ def dots(
     grey: str = "by chance up to",
     zero: bool = True,
 ) -> Markup:
-    """A dot with its interval for each name, from the top, beside a grey bar up to what it is held against, if anything.
+    """A dot with its interval for each name, from the top, beside a grey bar up to what it is held against.
 
     Parameters
     ----------
