@@ -133,12 +133,18 @@ class TreeReport(Report[Posterior]):
         asked = largest_first(self.posterior.inclusion())
         first = drawn.inclusion()
         shown = list(asked)[: reported.SHOWN]
-        beside = {"prior": [first[name] for name in shown], "posterior": [asked[name] for name in shown]}
+        said_before = [first[name] for name in shown]
         use = figure(
-            charts.columns(
-                "Columns that trees ask about, before and after the data", shown, beside, "probability", "column"
+            charts.dots(
+                "Columns that trees ask about, before and after the data",
+                shown,
+                [asked[name] for name in shown],
+                None,
+                "probability",
+                threshold=said_before,
+                grey="the prior said",
             ),
-            "How probable it is that a tree asks about a column.",
+            "How probable it is that a tree asks about a column; in grey what the prior said.",
             table(
                 "Columns asked about",
                 ("column", "prior", "posterior"),

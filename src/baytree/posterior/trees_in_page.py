@@ -126,5 +126,5 @@ def _cut_place(column: Column, cut: int) -> float | None:
 
 def question_lines(question: str) -> list[str]:
     """A question in the lines of a node: what becomes of missing values stands below."""
-    said, _, missing = question.replace("<=", "≤").partition(" or missing")
-    return [said, f"or missing{missing}"] if len(said) < len(question) else [said]
+    said, missing, rest = question.replace("<=", "≤").partition(" or missing")
+    return [said, f"or missing{rest}"] if missing else [said]

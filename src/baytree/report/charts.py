@@ -20,7 +20,7 @@ BINS = 20
 
 
 def _margin(names: Sequence[str]) -> float:
-    return 16 + SIGN * min(max((len(name) for name in names), default=0), LONGEST)
+    return 18 + 1.15 * SIGN * min(max((len(name) for name in names), default=0), LONGEST)
 
 
 def dots(
@@ -31,9 +31,10 @@ def dots(
     axis: str,
     *,
     threshold: Any = None,
+    grey: str = "by chance up to",
     zero: bool = True,
 ) -> Markup:
-    """A dot with its interval for each name, from the top; a grey bar up to what counts as chance, where that is known.
+    """A dot with its interval for each name, from the top, beside a grey bar up to what it is held against.
 
     Parameters
     ----------
@@ -46,7 +47,9 @@ def dots(
     axis : str
         What the numbers are.
     threshold : array-like, optional
-        Up to where a dot may lie by chance.
+        What each is held against.
+    grey : str
+        What that is, in words that go on with a number.
     zero : bool
         Whether the axis begins at 0.
     """
@@ -66,7 +69,7 @@ def dots(
             said += f", {number(ends[place, 0])} to {number(ends[place, 1])}"
         if threshold is not None:
             canvas.add(box(canvas.x(low), y - 7, canvas.x(limits[place]) - canvas.x(low), 14, "chance"))
-            said += f"; by chance up to {number(limits[place])}"
+            said += f"; {grey} {number(limits[place])}"
         canvas.add(line(canvas.x(ends[place, 0]), y, canvas.x(ends[place, 1]), y, "interval"))
         canvas.add(dot(canvas.x(mean[place]), y, "s0 mark", 4.0, said))
         canvas.add(label(name, canvas.left - 8, y + 4, "end", "name"))

@@ -173,7 +173,7 @@ class Canvas:
                 self.add(line(self.left, y, self.right, y, "grid"))
             self.add(label(said, self.left - 6, y + 4, "end", "tick"))
         if name:
-            self.add(label(name, 12, (self.top + self.bottom) / 2, "middle", turn=True, longest=36))
+            self.add(label(name, 12, (self.top + self.bottom) / 2, "middle", turn=True, longest=28))
         return self
 
     def draw(self) -> Markup:

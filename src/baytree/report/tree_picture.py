@@ -16,6 +16,8 @@ from .markup import Markup, element
 NODE, PICTURE, LEVEL = 156.0, 56.0, 138.0
 GAP = 14.0
 BINS = 16
+# The least size of a tree, as a share of its own.
+LEAST = 0.72
 # The width of a sign in a question.
 BOLD = 7.0
 MOST_CLASSES = 6
@@ -102,7 +104,10 @@ def tree_picture(
         return x, y
 
     root, _ = fold(rules, split, leaf)
-    return svg(title, max(number * wide, NODE + GAP), height + 4, *edges, *nodes, class_="tree", data_root=root)
+    width = max(number * wide, NODE + GAP)
+    # It shrinks where there is little room, as long as it can be read; then it scrolls.
+    style = f"min-width:{LEAST * width:.0f}px"
+    return svg(title, width, height + 4, *edges, *nodes, class_="tree", data_root=root, style=style)
 
 
 def class_key(classes: Sequence[str]) -> Markup:

@@ -199,6 +199,7 @@ class SubsetReport(Report[SubsetPosterior]):
             None,
             "probability",
             threshold=limits,
+            grey="the prior said",
         )
         found = self.posterior.coefficients(PROB)
         order = [place for place in found.order if found.names[place] != "(intercept)"][:SHOWN]

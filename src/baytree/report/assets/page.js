@@ -100,7 +100,7 @@
   // ---- trees: where they are too wide for the screen, they are shown from their root on -----------------------------
   for (const tree of document.querySelectorAll("svg.tree[data-root]")) {
     const area = tree.closest(".scroll");
-    if (area) area.scrollLeft = Number(tree.dataset.root) - area.clientWidth / 2;
+    if (area) area.scrollLeft = Number(tree.dataset.root) * tree.clientWidth / tree.viewBox.baseVal.width - area.clientWidth / 2;
   }
 
   // ---- the map ----------------------------------------------------------------------------------------------------
