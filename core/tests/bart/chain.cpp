@@ -2,6 +2,7 @@
 // chains over columns of every kind that are put elsewhere and go on as if they had not been.
 #include "baytree/bart/chain.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <vector>
@@ -54,6 +55,29 @@ struct Table {
   std::vector<double> numbers, weights;
   std::vector<std::int32_t> classes, sign;
 };
+
+TEST_CASE("ranges of codes") {
+  Stream stream(4, Role::chain, 0);
+  for (const std::size_t rows : {1, 63, 64, 65, 1000, 4097}) {
+    std::vector<std::uint8_t> leaf(rows), code(rows);
+    for (std::size_t i = 0; i < rows; ++i) {
+      leaf[i] = static_cast<std::uint8_t>(stream.below(5));
+      code[i] = static_cast<std::uint8_t>(leaf[i] == 3 ? stream.below(256) : 40 + stream.below(9));
+    }
+    std::vector<Row> those;
+    for (std::uint8_t first = 0; first < 5; ++first)
+      for (const std::uint8_t second : {first, static_cast<std::uint8_t>(first + 1)}) {
+        std::uint8_t least = 255, most = 0;
+        rows_of_leaves(leaf, first, second, those);
+        for (const Row row : those) {
+          least = std::min(least, code[row]);
+          most = std::max(most, code[row]);
+        }
+        const CodeRange found = codes_of_leaves(leaf, first, second, code.data());
+        CHECK((found.least == least && found.most == most));
+      }
+  }
+}
 
 TEST_CASE("passes") {
   Stream stream(3, Role::chain, 0);

@@ -574,15 +574,33 @@ std::optional<Rule> Backfit::draw_near_rule(const Nodes& nodes, std::size_t at, 
 /// From the admissible rules of a column or, where it has none, of another one drawn among those not yet tried.
 Rule Backfit::draw_admissible_rule(std::size_t t, const Proposed& proposed, std::uint32_t feature, Stream& stream) {
   const Situation here = situation_of(trees_[t].nodes, proposed.node);
-  rows_of_leaves(numbers(t), proposed.leaf, static_cast<std::uint8_t>(proposed.leaf + (proposed.kind == Kind::change)),
-                 gathered_);
+  const auto second = static_cast<std::uint8_t>(proposed.leaf + (proposed.kind == Kind::change));
+  bool gathered = false;
   tried_.assign(tried_.size(), false);
   for (;;) {
-    const ColumnRules rules = rules_.column_rules(feature, gathered_, here);
-    if (rules.count > 0) return rules_.nth_rule(feature, rules, gathered_, here.boxes, stream.below(rules.count));
+    if (const std::uint8_t* codes = plain_codes(feature, here)) {
+      const auto [least, most] = codes_of_leaves(numbers(t), proposed.leaf, second, codes);
+      if (least < most)
+        return {.feature = feature, .cut = least + static_cast<std::uint32_t>(stream.below(most - least))};
+    } else {
+      if (!gathered) rows_of_leaves(numbers(t), proposed.leaf, second, gathered_);
+      gathered = true;
+      const ColumnRules rules = rules_.column_rules(feature, gathered_, here);
+      if (rules.count > 0) return rules_.nth_rule(feature, rules, gathered_, here.boxes, stream.below(rules.count));
+    }
     tried_[feature] = true;
     feature = columns_.draw_untried(tried_, stream);
   }
+}
+
+/// The codes of a column of which every cut between two of them is admissible, whatever the rows; none where that is
+/// not so.
+const std::uint8_t* Backfit::plain_codes(std::uint32_t feature, const Situation& here) const {
+  const Column& column = design_.columns[feature];
+  const auto* bytes = std::get_if<0>(&column.codes);
+  const bool plain = bytes && rules_.min_leaf() == 1 && !column.categorical && !column.has_missing &&
+                     rules_.restrictions().freedom(here, feature) == Freedom::all;
+  return plain ? bytes->data() : nullptr;
 }
 
 /// Rows of one code of a column cannot be divided by it, but any more than the heaviest code has, and min_leaf − 1 on

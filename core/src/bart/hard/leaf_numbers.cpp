@@ -39,6 +39,19 @@ BAYTREE_CLONES void sides_of_cut(const std::uint16_t* __restrict code, std::size
   for (std::size_t i = 0; i < rows; ++i) side[i] = (code[i] > cut) & (code[i] != left_code);
 }
 
+BAYTREE_CLONES void range_of_codes(const std::uint8_t* __restrict numbers, std::size_t rows, std::uint8_t first,
+                                   std::uint8_t second, const std::uint8_t* __restrict code, CodeRange* range) {
+  std::uint8_t least = 255, most = 0;
+  for (std::size_t i = 0; i < rows; ++i) {
+    const auto elsewhere = static_cast<std::uint8_t>(((numbers[i] == first) | (numbers[i] == second)) - 1);
+    const auto low = static_cast<std::uint8_t>(code[i] | elsewhere),
+               high = static_cast<std::uint8_t>(code[i] & ~elsewhere);
+    least = low < least ? low : least;
+    most = high > most ? high : most;
+  }
+  *range = {least, most};
+}
+
 // Rows that are looked for are found so many at a time: mostly none of them is one.
 constexpr std::size_t at_once = 256;
 
@@ -103,6 +116,13 @@ void rows_of_side(std::span<const std::uint8_t> numbers, std::uint8_t first, std
             reinterpret_cast<std::uint8_t*>(hits));
     add_hits(hits, most, begin, out);
   }
+}
+
+CodeRange codes_of_leaves(std::span<const std::uint8_t> numbers, std::uint8_t first, std::uint8_t second,
+                          const std::uint8_t* code) {
+  CodeRange range;
+  range_of_codes(numbers.data(), numbers.size(), first, second, code, &range);
+  return range;
 }
 
 ByteRule ByteRules::operator()(const Rule& rule) {

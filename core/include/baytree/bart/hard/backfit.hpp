@@ -100,6 +100,7 @@ class Backfit final : public TreeSum {
   std::optional<Rule> draw_near_rule(const Nodes& nodes, std::size_t at, Stream& stream);
   std::pair<std::uint32_t, std::uint32_t> cuts_within(const Nodes& nodes, std::size_t at, std::uint32_t feature) const;
   Rule draw_admissible_rule(std::size_t t, const Proposed& proposed, std::uint32_t feature, Stream& stream);
+  const std::uint8_t* plain_codes(std::uint32_t feature, const Situation& here) const;
   bool is_splittable(std::size_t t, const Proposed& proposed, bool right, Row rows, const Situation& child);
   bool surely_splittable(Row rows, const Situation& situation) const;
   bool all_free(const Situation& situation) const;

@@ -30,6 +30,13 @@ void rows_of_leaves(std::span<const std::uint8_t> numbers, std::uint8_t first, s
 void rows_of_side(std::span<const std::uint8_t> numbers, std::uint8_t first, std::uint8_t second, const ByteRule& rule,
                   bool right, std::size_t most, std::vector<Row>& out);
 
+/// The smallest and the largest of the codes that the rows of two leaves have, or of one given twice.
+struct CodeRange {
+  std::uint8_t least = 255, most = 0;
+};
+CodeRange codes_of_leaves(std::span<const std::uint8_t> numbers, std::uint8_t first, std::uint8_t second,
+                          const std::uint8_t* code);
+
 /// Rules as bytes. Where a column's codes are no bytes, or a level set is asked about, every row's side is written
 /// down.
 class ByteRules {
