@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 import socket
 from contextlib import suppress
@@ -10,6 +9,7 @@ from pathlib import Path
 
 from ..errors import FileError, InputError
 from ..text import HARMLESS
+from .locking import KEEPS_NAME, lock
 
 
 def place_of(path: str | os.PathLike[str]) -> Path:
@@ -41,19 +41,21 @@ class Lock:
         self._file: int | None = self._taken(place)
         with suppress(OSError):  # where the disk is full it is held all the same, only nobody is told by whom
             os.truncate(self._file, 0)
-            os.pwrite(self._file, f"process {os.getpid()} on {socket.gethostname()}".encode(), 0)
+            os.lseek(self._file, 0, os.SEEK_SET)
+            os.write(self._file, f"process {os.getpid()} on {socket.gethostname()}".encode())
 
     def _taken(self, place: Path) -> int:
         while True:
             try:
-                file = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o666)
+                file = os.open(self._path, os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o666)
             except OSError as error:
                 why = error.strerror
                 raise FileError(f"{place}: cannot be written ({why}); check the folder and its permissions") from error
             try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                lock(file)
             except OSError as error:
-                holder = os.pread(file, 200, 0).decode(errors="replace").translate(HARMLESS) or "another process"
+                os.lseek(file, 0, os.SEEK_SET)
+                holder = os.read(file, 200).decode(errors="replace").translate(HARMLESS) or "another process"
                 os.close(file)
                 raise FileError(f"{place}: {holder} is writing it; wait until that ends, or end it") from error
             if self._is_there(file):
@@ -70,7 +72,10 @@ class Lock:
     def release(self) -> None:
         """Let others write; a second time does nothing."""
         if self._file is not None:
+            if KEEPS_NAME:
+                os.close(self._file)
             with suppress(OSError):  # a folder that may no longer be written to keeps it, which does no harm
                 self._path.unlink()
-            os.close(self._file)
+            if not KEEPS_NAME:
+                os.close(self._file)
             self._file = None
