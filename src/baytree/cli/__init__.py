@@ -10,12 +10,10 @@ import typer
 from typer.core import TyperGroup
 
 from .commands import data, fit, predict, prior, reproduce, show, slp
+from .declaring import UsageError
 from .output import EXIT_CODES, WRONG_INPUT, Output
 
 __all__ = ["app", "main"]
-
-# Typer has click's class or a copy of it, by version, and names neither.
-UsageError: Any = typer.BadParameter.__base__
 
 
 class _Program(TyperGroup):

@@ -15,6 +15,7 @@ from typer.core import TyperCommand
 
 from ..errors import InputError
 from ..text import listed
+from ..validation import is_near
 
 if TYPE_CHECKING:
     from .families import AnyFamily
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 # The panels of a help page, in their order; options of no panel come first.
 DATA, MODEL, KNOWLEDGE, SAMPLING = "The data", "The model", "What is known about the trees", "Sampling"
 PANELS = (None, DATA, MODEL, KNOWLEDGE, SAMPLING)
+# Typer has click's class or a copy of it, by version, and names neither.
+UsageError: Any = typer.BadParameter.__base__
 # Where a context keeps what stands on the command line, by field and unconverted.
 RAW = "baytree.raw"
 
@@ -128,7 +131,12 @@ class Command(TyperCommand):
         if ctx.resilient_parsing:
             return super().parse_args(ctx, args)
         whole = self.with_options_of(self.families.values())
-        ctx.meta[RAW], ctx.args, _ = whole.make_parser(ctx).parse_args(args=args)
+        try:
+            ctx.meta[RAW], ctx.args, _ = whole.make_parser(ctx).parse_args(args=args)
+        except UsageError as error:
+            written = getattr(error, "option_name", "")
+            error.possibilities = [one for one in getattr(error, "possibilities", None) or () if is_near(written, one)]
+            raise
         help_option: Any = self.get_help_option(ctx)
         help_option.handle_parse_result(ctx, ctx.meta[RAW], [])
         if ctx.args:

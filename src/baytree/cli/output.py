@@ -14,6 +14,7 @@ import typer
 
 from ..errors import FileError, InputError
 from ..text import HARMLESS
+from .spoken import spoken
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderableType
@@ -110,12 +111,14 @@ class Output:
 
     def note(self, text: str) -> None:
         """Tell what a person should know though nothing failed; part of the object under ``--json``."""
+        text = spoken(text)
         self._notes.append(text)
         if self.chatty:
             self._complain(f"baytree: note: {text}", "yellow")
 
     def error(self, text: str) -> None:
         """Say what went wrong, on standard error."""
+        text = spoken(text)
         if self.json:
             print(json.dumps({"error": text}), file=sys.stderr)
         else:

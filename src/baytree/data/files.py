@@ -8,9 +8,10 @@ import os
 import sys
 import zlib
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Generator, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO
+from typing import IO, TYPE_CHECKING, BinaryIO, cast
 
 from ..errors import FileError, InputError
 
@@ -23,6 +24,8 @@ BLANKS = b" \t\r\n\v\f"
 GZIP_MAGIC = b"\x1f\x8b"
 # Bytes looked at in one go where the end of a file is searched for blank lines.
 TAIL = 1 << 16
+# How much of a table that is read in parts is at hand.
+BLOCK_BYTES = 1 << 24
 
 
 class _Forked:
@@ -68,6 +71,38 @@ def read_file(path: str | os.PathLike[str], text: Collection[str] = ()) -> pl.Da
     -------
     polars.DataFrame
     """
+    import polars as pl
+
+    with _reading(path) as (place, ending):
+        return pl.read_parquet(place) if ending == ".parquet" else _read_delimited(place, SEPARATORS[ending], text)
+
+
+def read_blocks(
+    path: str | os.PathLike[str], text: Collection[str] = (), size: int = BLOCK_BYTES
+) -> Iterator[pl.DataFrame]:
+    """The table of a file in parts of bounded memory, one at least; together they have the rows of `read_file`.
+
+    Parameters
+    ----------
+    path, text
+        As for `read_file`.
+    size : int
+        How many bytes of text, or of a Parquet file about as many, a part has at the least, but for the last.
+
+    Yields
+    ------
+    polars.DataFrame
+    """
+    with _reading(path) as (place, ending):
+        if ending == ".parquet":
+            yield from _parquet_blocks(place, size)
+        else:
+            yield from _text_blocks(place, SEPARATORS[ending], text, size)
+
+
+@contextmanager
+def _reading(path: str | os.PathLike[str]) -> Generator[tuple[Path, str], None, None]:
+    """A file that is there, and its ending; what is wrong with it becomes a FileError."""
     if _Forked.here:
         raise InputError(
             f"{path}: this process was forked from one that used polars, without whose threads no table can be read; "
@@ -87,11 +122,61 @@ def read_file(path: str | os.PathLike[str], text: Collection[str] = ()) -> pl.Da
     if ending is None:
         raise FileError(f"{path}: unknown file type; the name must end in {', '.join(SEPARATORS)} or .parquet")
     try:
-        return pl.read_parquet(path) if ending == ".parquet" else _read_delimited(path, SEPARATORS[ending], text)
+        yield path, ending
     except pl.exceptions.NoDataError as error:
         raise FileError(f"{path}: the file is empty; a header row and at least 2 rows are needed") from error
     except (pl.exceptions.PolarsError, OSError, EOFError, zlib.error) as error:
         raise FileError(f"{path}: cannot be read ({_first_line(error)}); is it damaged, or not UTF-8?") from error
+
+
+def _parquet_blocks(path: Path, size: int) -> Iterator[pl.DataFrame]:
+    import polars as pl
+
+    table = pl.scan_parquet(path)
+    rows = table.select(pl.len()).collect().item()
+    step = max(1, size // (8 * max(1, len(table.collect_schema()))))
+    for begin in range(0, max(rows, 1), step):
+        yield table.slice(begin, step).collect()
+
+
+def _text_blocks(path: Path, separator: str, text: Collection[str], size: int) -> Iterator[pl.DataFrame]:
+    """The rows below the header in parts that end between two lines with something in them, each read as a file."""
+    with _opened(path) as file:
+        header, held = _lines(file, b"", 1, separator)
+        while True:
+            part, held = _lines(file, held, size, separator)
+            whole = header + part
+            if not held:
+                whole = whole[: _end_of_lines(io.BytesIO(whole), separator)]
+            yield _parsed(path, whole, separator, text)
+            if not held:
+                return
+
+
+def _opened(path: Path) -> IO[bytes]:
+    """A file of text, packed or not."""
+    with path.open("rb") as file:
+        is_packed = file.read(len(GZIP_MAGIC)) == GZIP_MAGIC
+    return cast(IO[bytes], gzip.open(path)) if is_packed else path.open("rb")
+
+
+def _lines(file: IO[bytes], held: bytes, size: int, separator: str) -> tuple[bytes, bytes]:
+    """Lines of so many bytes or more, and what was read behind them, which is nothing at the end of the file alone."""
+    blanks = BLANKS.replace(separator.encode(), b"")
+    at, quotes, counted = size - 1, 0, 0
+    while True:
+        while (at := held.find(b"\n", at)) >= 0 and (end := held.find(b"\n", at + 1)) >= 0:
+            quotes, counted = quotes + held.count(b'"', counted, at), at
+            # Blank lines at the end of a table are no rows: so none may be the first or the last one of a part.
+            before = held[held.rfind(b"\n", 0, at) + 1 : at].strip(blanks)
+            if before and held[at + 1 : end].strip(blanks) and quotes % 2 == 0:
+                return held[: at + 1], held[at + 1 :]
+            at += 1
+        at = max(size - 1, counted, 0) if at < 0 else at
+        more = file.read(max(size, TAIL))
+        if not more:
+            return held, b""
+        held += more
 
 
 def require_unique(names: Sequence[str]) -> None:
@@ -102,9 +187,12 @@ def require_unique(names: Sequence[str]) -> None:
 
 
 def _read_delimited(path: Path, separator: str, text: Collection[str]) -> pl.DataFrame:
+    return _parsed(path, _without_trailing_blank_lines(path, separator), separator, text)
+
+
+def _parsed(path: Path, source: Path | bytes, separator: str, text: Collection[str]) -> pl.DataFrame:
     import polars as pl
 
-    source = _without_trailing_blank_lines(path, separator)
     header = pl.read_csv(source, separator=separator, has_header=False, n_rows=1, infer_schema=False).row(0)
     raw_names = [name or "" for name in header]
     names = [name.strip() for name in raw_names]
