@@ -1,4 +1,4 @@
-"""The command line: ``baytree fit``, ``prior``, ``predict``, ``show``, ``data``, ``slp`` and ``reproduce``."""
+"""The command line: ``baytree fit``, ``prior``, ``predict``, ``show``, ``compare``, ``data``, ``slp`` and others."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from .commands import data, fit, predict, prior, reproduce, show, slp
+from .commands import compare, data, fit, predict, prior, reproduce, show, slp
 from .declaring import UsageError
 from .output import EXIT_CODES, WRONG_INPUT, Output
 
@@ -58,6 +58,7 @@ app.command("fit", cls=fit.FitCommand, epilog=fit.EPILOG)(fit.command)
 app.command("prior", cls=prior.PriorCommand)(prior.command)
 app.command("predict", cls=predict.PredictCommand)(predict.command)
 app.command("show", cls=show.ShowCommand)(show.command)
+app.command("compare")(compare.command)
 app.command("data")(data.command)
 app.add_typer(slp.app, name="slp")
 app.add_typer(reproduce.app, name="reproduce")
