@@ -11,6 +11,7 @@ from ..text import listed
 from ..validation import threads_of
 from .declaring import RAW, asked_of, option
 from .families import FAMILIES, AnyFamily
+from .output import Output
 
 # In the order in which they are asked: whether they have all options that were written.
 ONE, MANY = FAMILIES["cart"], FAMILIES["bart"]
@@ -19,7 +20,7 @@ ORDER = (ONE, MANY, *(family for family in FAMILIES.values() if family not in (O
 OF_ONE = ("prior",)
 
 
-def chosen_family(context: Any) -> tuple[AnyFamily, AnyDesign | None, str]:
+def chosen_family(context: Any, output: Output) -> tuple[AnyFamily, AnyDesign | None, str]:
     """The family, the table where it had to be read for that, and in a line why.
 
     Options that one family alone has choose it. Else a table that is so small that every tree can be added up gets
@@ -36,6 +37,8 @@ def chosen_family(context: Any) -> tuple[AnyFamily, AnyDesign | None, str]:
         return family, None, f"{family.about}, which {listed(decided)} {_is(decided)} about"
     if decided := [option(name) for name in written if name in OF_ONE]:
         return ONE, None, f"{ONE.about}, which {listed(decided)} shapes; --model {MANY.name}: {MANY.about}"
+    for family in (ONE, MANY):  # so that what cannot be is refused before the table is read
+        family.build(asked_of(context, family), output)
     asked = asked_of(context, MANY)
     design: Any = MANY.read(asked)
     if is_small(design, threads_of(asked.threads)):

@@ -188,7 +188,7 @@ def compare(
         Two or more, by the names that they have in the comparison.
     data : path or frame, optional
         Rows with the response. Where a posterior came from these rows, each is left out of its draws by importance
-        sampling (PSIS-LOO; needs ``pip install 'baytree[arviz]'``); else they are new to it, and its score is what it
+        sampling (PSIS-LOO); else they are new to it, and its score is what it
         said of them. Without it the posteriors must be of the same data, and only evidences are compared.
     weight, offset : str, optional
         Columns of `data` that the fit had.
@@ -299,12 +299,9 @@ def _pointwise(
 
 def _left_out(found: np.ndarray, log_likelihood: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """PSIS-LOO of each row: its score, Pareto's k, and its effective number of parameters."""
-    try:
-        from arviz_stats.base import array_stats
-    except ImportError as error:
-        raise InputError("leaving rows out needs ArviZ; install it: pip install 'baytree[arviz]'") from error
-    size = effective_size(log_likelihood)
-    share = min(1.0, size / log_likelihood.size) if size is not None and np.isfinite(size) else 1.0
+    from arviz_stats.base import array_stats
+
+    share = min(1.0, sum(map(effective_size, log_likelihood)) / log_likelihood.size)
     each = [array_stats.loo(row, chain_axis=0, draw_axis=1, r_eff=share) for row in np.moveaxis(found, 2, 0)]
     scores, tails, parameters = np.array(each, dtype=float).T
     return scores, tails, parameters

@@ -58,17 +58,17 @@ def command(context: typer.Context) -> None:
         require_file(first.file)
         if begun is None:
             require_no_unfinished(path)
+        length = first.length()
+        require_numbers(first, first.seed, chains=1, draws=1, thin=1, warmup=0)
         design, why = None, ""
         if first.model is not None:
             family = family_named(first.model)
         elif begun is not None:
             family = family_of(begun[0], path)
         else:
-            family, design, why = chosen_family(context)
+            family, design, why = chosen_family(context, output)
         asked = asked_of(context, family)
         model, tempering = family.build(asked, output), asked.tempering()
-        length = asked.length()
-        require_numbers(asked, asked.seed, chains=1, draws=1, thin=1, warmup=0)
         if begun is not None:
             require_same(asked, family, model, *begun, path)
         design = family.read(asked) if design is None else design
