@@ -187,14 +187,21 @@ def did_you_mean(name: str, choices: Iterable[str]) -> str:
         Such as ``" Did you mean 'glucose'?"``; empty when nothing is near.
     """
     by_lower_case = {choice.lower(): choice for choice in choices}
-    near = min(by_lower_case, key=lambda choice: _slips(name.lower(), choice), default="")
-    return f" Did you mean {by_lower_case[near]!r}?" if near and is_near(name.lower(), near) else ""
+    written = name.lower()
+    near = min(by_lower_case, key=lambda one: (not _is_begun(written, one), _slips(written, one)), default="")
+    return f" Did you mean {by_lower_case[near]!r}?" if near and is_near(written, near) else ""
 
 
 def is_near(written: str, meant: str) -> bool:
-    """Whether a word is another but for slips of the pen: one, of long words a quarter of the letters."""
+    """Whether a word is another but for its end, or slips of the pen: one, of long words a quarter of the letters."""
+    if _is_begun(written, meant):
+        return True
     shorter = min(len(written), len(meant))
     return _slips(written, meant) <= (0 if shorter < 3 else max(1, shorter // 4))
+
+
+def _is_begun(written: str, meant: str) -> bool:
+    return len(written) >= 4 and meant.startswith(written)
 
 
 def _slips(written: str, meant: str) -> int:

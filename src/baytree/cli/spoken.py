@@ -15,7 +15,7 @@ VALUE = r"""'[^']*'|"[^"]*"|[^\s,;:()'"]*[^\s,;:()'".]"""
 # What says something to Python alone is left out, or said otherwise.
 SAID: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
     (r"row (?:at )?index ([\d,]+)", lambda found: f"row {int(found[1].replace(',', '')) + 1:,}"),
-    (r"(?:; |, or | or )?(?:see what )?\b(?:bt|baytree)\.\w+(?: (?:gives more|does|says within a small budget))?", ""),
+    (r"(?:; |, or | or )?(?:see what )?(?<![\w./])bt\.\w+(?: (?:gives more|does|says within a small budget))?", ""),
     (r"^(drop|categorical)(?= names )", lambda found: option(found[1])),
     (r", or None for all\b", ", or all"),
     (r", or give \(low, high\) with None for no bound", ""),

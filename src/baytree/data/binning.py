@@ -127,8 +127,7 @@ class Column:
             # Among numbers, which text has made text of, it is the text that is wrong.
             wrong = {label for label in foreign if not is_number_text(label)} or foreign
             row, value = next((row, value) for row, value in enumerate(values.values) if value in wrong)
-            what = "a number" if self.kind == "numeric" else "true or false"
-            raise CellError(self.name, row, value, f"is not {what}, as in the training table; correct it, or empty it")
+            raise CellError(self.name, row, value, f"is text, but the column is {self.kind}; correct it, or empty it")
         # Position -1, missing, picks the last entry.
         return np.array([*(BOOLEAN_LABELS[label.lower()] for label in labels), np.nan])[positions]
 

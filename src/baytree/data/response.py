@@ -226,9 +226,8 @@ def _numbers(name: str, values: ColumnValues) -> tuple[Response, np.ndarray]:
         row, value = next(
             ((row, value) for row, value in enumerate(numbers) if not is_number_text(value)), (0, numbers[0])
         )
-        raise CellError(
-            name, row, value, "is no number, as the response of a regression must be; correct it, or classify"
-        )
+        why = "where the response of a regression must be numbers, not text; correct it, or classify"
+        raise CellError(name, row, value, why)
     if numbers.min() == numbers.max():
         raise InputError(
             f"column {name!r}: the response is {numbers[0]:g} in every row; a regression needs values that differ"

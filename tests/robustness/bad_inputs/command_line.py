@@ -73,7 +73,7 @@ COMMAND_LINE = [
     # ---- models ---------------------------------------------------------------------------------------------------
     Case("a family that is none", fit("--model forest"), WRONG_INPUT, "no model 'forest'"),
     Case("a family without commands", fit("--model hmdt"), WRONG_INPUT, "no model 'hmdt'"),
-    Case("an alpha past 1", fit("--alpha 2"), WRONG_INPUT, "alpha=2.0"),
+    Case("an alpha past 1", fit("--alpha 2"), WRONG_INPUT, "--alpha 2.0"),
     Case("an alpha that is NaN", fit("--alpha nan"), WRONG_INPUT, "alpha=nan"),
     Case("a negative beta", fit("--beta -1"), WRONG_INPUT, "beta=-1.0"),
     Case("no rows in a leaf", fit("--min-leaf 0"), WRONG_INPUT, "min_leaf=0"),

@@ -92,7 +92,7 @@ RESPONSES = [
         "an infinite response",
         lambda: trees(y=put(Y, 3, np.inf), task="regression"),
         InputError,
-        "first at row index 3",
+        "row index 3: inf",
     ),
     Case("an infinite response for linear models", lambda: lines(y=put(Y, 3, -np.inf)), InputError, "infinite value"),
     Case("an infinite response in a sequence", lambda: steps(y=put(Y, 3, np.inf)), InputError, "infinite value"),
