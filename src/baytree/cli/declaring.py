@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from contextvars import ContextVar
 from copy import copy
 from dataclasses import MISSING, dataclass, field, fields
 from functools import cache
@@ -25,6 +26,8 @@ DATA, MODEL, KNOWLEDGE, SAMPLING = "The data", "The model", "What is known about
 PANELS = (None, DATA, MODEL, KNOWLEDGE, SAMPLING)
 # Typer has click's class or a copy of it, by version, and names neither.
 UsageError: Any = typer.BadParameter.__base__
+# The options that the command at hand asks, where its family is known, by which messages name them.
+CONCERNED: ContextVar[type | None] = ContextVar("concerned", default=None)
 # Where a context keeps what stands on the command line, by field and unconverted.
 RAW = "baytree.raw"
 
@@ -170,7 +173,9 @@ def asked_of(context: typer.Context, family: AnyFamily, held: Path | None = None
     held : Path, optional
         The file that says so, where nobody did.
     """
-    asked = getattr(family, str(context.command.name)).of(context)
+    asks = getattr(family, str(context.command.name))
+    CONCERNED.set(asks)
+    asked = asks.of(context)
     for name in asked.written:
         if not hasattr(asked, name):
             raise _foreign(context.command, name, family, held)

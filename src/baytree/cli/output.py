@@ -14,6 +14,7 @@ import typer
 
 from ..errors import FileError, InputError
 from ..text import HARMLESS
+from .declaring import CONCERNED
 from .spoken import spoken
 
 if TYPE_CHECKING:
@@ -172,6 +173,7 @@ def session(*, json: bool = False, quiet: bool = False) -> Iterator[Output]:
     Output
     """
     output = Output(json=json, quiet=quiet)
+    CONCERNED.set(None)
     try:
         with warnings.catch_warnings():
             # Whatever the environment says of warnings: ours are meant for the person.

@@ -6,9 +6,10 @@ import re
 from collections.abc import Callable
 from dataclasses import fields
 from functools import cache
+from typing import Any
 
 from ..knowledge import Constraint
-from .declaring import option
+from .declaring import CONCERNED, option
 
 # What stands behind the name of an option in a message: text in quotes, or what has neither blanks nor commas.
 VALUE = r"""'[^']*'|"[^"]*"|[^\s,;:()'"]*[^\s,;:()'".]"""
@@ -27,15 +28,17 @@ def spoken(text: str) -> str:
     """A message with options for Python's arguments, ``--max-cuts 3`` for ``max_cuts=3``, and rows counted from 1."""
     for pattern, said in SAID:
         text = re.sub(pattern, said, text)
-    names, constraints = _names(), _constraints()
+    names, constraints = _names(CONCERNED.get()), _constraints()
     given, alone = "|".join(names), "|".join(name for name in names if "_" in name)
     text = re.sub(rf"(?<![-\w.'=])({given})=({VALUE})", lambda found: f"{option(found[1])} {_bare(found[2])}", text)
     text = re.sub(rf"(?<![-\w.'\"])({alone})(?![-\w'\"=(])", lambda found: option(found[1]), text)
-    return re.sub(
+    text = re.sub(
         rf"(?<![-\w.'\"])({'|'.join(constraints)})(?:\(([\d.]+)\)(?!\w)|(?=[:;,.]|$| or ))",
         lambda found: " ".join(filter(None, (option(constraints[found[1]]), found[2]))),
         text,
     )
+    # An option that was just named, and the argument that it is in Python.
+    return re.sub(r"^(--[\w-]+)( [^:]*)?: \1: (?:most=[^:]*: )?", r"\1\2: ", text)
 
 
 def _bare(value: str) -> str:
@@ -43,11 +46,12 @@ def _bare(value: str) -> str:
 
 
 @cache
-def _names() -> tuple[str, ...]:
-    """Every option of a family, longer ones first."""
+def _names(concerned: Any) -> tuple[str, ...]:
+    """The options of a family and command, or without one of all, longer ones first."""
     from .families import FAMILIES
 
-    asked = (asks for family in FAMILIES.values() for asks in (family.fit, family.show, family.predict))
+    every = [asks for family in FAMILIES.values() for asks in (family.fit, family.show, family.predict)]
+    asked: list[Any] = every if concerned is None else [concerned]
     found = {field.name for asks in asked for field in fields(asks) if field.init and not field.name.startswith("as_")}
     return tuple(sorted(found, key=lambda name: (-len(name), name)))
 
