@@ -18,6 +18,7 @@ SAID: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
     (r"row (?:at )?index ([\d,]+)", lambda found: f"row {int(found[1].replace(',', '')) + 1:,}"),
     (r"(?:; |, or | or )?(?:see what )?(?<![\w./])bt\.\w+(?: (?:gives more|does|says within a small budget))?", ""),
     (r"^(drop|categorical)(?= names )", lambda found: option(found[1])),
+    (r"(Interact names no column); write Interact\(\[.*\]\)", r"\1; write two or more, as in a,b"),
     (r", or None for all\b", ", or all"),
     (r", or give \(low, high\) with None for no bound", ""),
     (r"\{('\w+': [\d.]+(?:, '\w+': [\d.]+)*)\}", lambda found: found[1].replace("'", "").replace(": ", "=")),
@@ -33,7 +34,7 @@ def spoken(text: str) -> str:
     text = re.sub(rf"(?<![-\w.'=])({given})=({VALUE})", lambda found: f"{option(found[1])} {_bare(found[2])}", text)
     text = re.sub(rf"(?<![-\w.'\"])({alone})(?![-\w'\"=(])", lambda found: option(found[1]), text)
     text = re.sub(
-        rf"(?<![-\w.'\"])({'|'.join(constraints)})(?:\(([\d.]+)\)(?!\w)|(?=[:;,.]|$| or ))",
+        rf"(?<![-\w.'\"])({'|'.join(constraints)})(?:\(([\d.]+)\)(?!\w)|(?=[:;,.]|$| or | names ))",
         lambda found: " ".join(filter(None, (option(constraints[found[1]]), found[2]))),
         text,
     )
