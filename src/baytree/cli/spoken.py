@@ -13,6 +13,7 @@ from .declaring import CONCERNED, option
 
 # What stands behind the name of an option in a message: text in quotes, or what has neither blanks nor commas.
 VALUE = r"""'[^']*'|"[^"]*"|[^\s,;:()'"]*[^\s,;:()'".]"""
+NOTHING = r"(?!)"  # which no text has
 # What says something to Python alone is left out, or said otherwise.
 SAID: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
     (r"row (?:at )?index ([\d,]+)", lambda found: f"row {int(found[1].replace(',', '')) + 1:,}"),
@@ -30,7 +31,7 @@ def spoken(text: str) -> str:
     for pattern, said in SAID:
         text = re.sub(pattern, said, text)
     names, constraints = _names(CONCERNED.get()), _constraints()
-    given, alone = "|".join(names), "|".join(name for name in names if "_" in name)
+    given, alone = "|".join(names), "|".join(name for name in names if "_" in name) or NOTHING
     text = re.sub(rf"(?<![-\w.'=])({given})=({VALUE})", lambda found: f"{option(found[1])} {_bare(found[2])}", text)
     text = re.sub(rf"(?<![-\w.'\"])({alone})(?![-\w'\"=(])", lambda found: option(found[1]), text)
     text = re.sub(

@@ -498,8 +498,11 @@ class TestOddCells:
 
     def test_a_response(self, path):
         frame = pl.read_csv(path, null_values="NA").drop_nulls()
-        with pytest.warns(UserWarning, match=r"column 'x': 49 of 50 .* but not 'abc': .* or set task='classification'"):
-            assert read(frame, "x").response.task == "classification"
+        with pytest.raises(
+            InputError, match=r"'abc' is not a number, as 49 of 50 values are; .* set task='classification'"
+        ):
+            read(frame, "x")
+        assert read(frame, "x", task="classification").response.task == "classification"
 
     def test_no_warning_if_declared(self, path):
         frame = pd.read_csv(path)

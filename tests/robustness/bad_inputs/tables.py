@@ -248,7 +248,7 @@ TABLES = [
         "a new frame with text for numbers",
         lambda: drawn(trees(column(B))).predict(column(LABELS)),
         InputError,
-        "is numeric, but holds text",
+        "is text, but the column is numeric",
     ),
     Case("new labels that were never seen", lambda: drawn(trees(column(LABELS))).predict(column(["new"] * ROWS))),
     Case("new labels for experts", lambda: drawn(lines(column(LABELS)), EM).predict(column(["new"] * ROWS))),
