@@ -23,6 +23,7 @@ from .hmdt.posterior import HMDTPosterior
 from .hme.model import HME
 from .hme.posterior import HMEPosterior
 from .knowledge import *  # noqa: F403 (its `__all__` is ours)
+from .posterior.compare import compare
 from .posterior.registry import load
 from .priors.edit_tree import EditTree
 from .priors.grow_tree import GrowTree
@@ -89,6 +90,7 @@ __all__ = [
     "Tuning",
     "additive_null",
     "bounds",
+    "compare",
     "converge",
     "datasets",
     "extend",

@@ -25,6 +25,34 @@ class InputTypeError(InputError, TypeError):
     """Input of a type that is not supported, such as sparse matrices or nested cells."""
 
 
+class CellError(InputError):
+    """A cell that cannot be used, by its column, its row and its value.
+
+    Parameters
+    ----------
+    column : str
+        The name of the column.
+    row : int
+        The row, counted from 0.
+    value : object
+        What stands there.
+    why : str
+        What is wrong with it, and the remedy.
+    """
+
+    def __init__(self, column: str, row: int, value: object, why: str) -> None:
+        super().__init__(f"column {column!r}, row index {row}: {value!r} {why}")
+        self.cell = column, row, value, why
+
+    def below(self, rows: int) -> CellError:
+        """The same of a table that so many rows stand before."""
+        column, row, value, why = self.cell
+        return CellError(column, row + rows, value, why)
+
+    def __reduce__(self) -> tuple[type, tuple[object, ...]]:
+        return type(self), self.cell
+
+
 class FileError(InputError):
     """A file that cannot be read: missing, damaged or foreign."""
 

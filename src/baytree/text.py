@@ -47,5 +47,7 @@ def percent(share: float) -> str:
 
 def duration(seconds: float) -> str:
     """A time in words: ``1 second``, ``20 seconds``, ``5 minutes``."""
-    minutes = round(seconds / 60)
+    minutes, hours = round(seconds / 60), round(seconds / 3600)
+    if hours > 1:
+        return counted(hours, "hour") if hours < 48 else counted(round(hours / 24), "day")
     return counted(minutes, "minute") if minutes > 1 else counted(max(1, round(seconds)), "second")

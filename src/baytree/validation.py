@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
-from difflib import get_close_matches
 from functools import cache
 from math import inf
 from numbers import Integral, Real
@@ -186,8 +185,34 @@ def did_you_mean(name: str, choices: Iterable[str]) -> str:
         Such as ``" Did you mean 'glucose'?"``; empty when nothing is near.
     """
     by_lower_case = {choice.lower(): choice for choice in choices}
-    near = get_close_matches(name.lower(), by_lower_case, n=1)
-    return f" Did you mean {by_lower_case[near[0]]!r}?" if near else ""
+    written = name.lower()
+    near = min(by_lower_case, key=lambda one: (not _is_begun(written, one), _slips(written, one)), default="")
+    return f" Did you mean {by_lower_case[near]!r}?" if near and is_near(written, near) else ""
+
+
+def is_near(written: str, meant: str) -> bool:
+    """Whether a word is another but for its end, or slips of the pen: one, of long words a quarter of the letters."""
+    if _is_begun(written, meant):
+        return True
+    shorter = min(len(written), len(meant))
+    return _slips(written, meant) <= (0 if shorter < 3 else max(1, shorter // 4))
+
+
+def _is_begun(written: str, meant: str) -> bool:
+    return len(written) >= 4 and meant.startswith(written)
+
+
+def _slips(written: str, meant: str) -> int:
+    """How many letters were left out, added, exchanged or turned around, at the least (Damerau and Levenshtein)."""
+    before: list[int] = []
+    row = list(range(len(meant) + 1))
+    for i, one in enumerate(written):
+        above, before, row = before, row, [i + 1]
+        for j, other in enumerate(meant):
+            turned = i and j and one == meant[j - 1] and written[i - 1] == other
+            steps = [before[j + 1] + 1, row[j] + 1, before[j] + (one != other)]
+            row.append(min([*steps, above[j - 1] + 1] if turned else steps))
+    return row[-1]
 
 
 def unknown_choice(what: str, name: object, choices: Iterable[str]) -> InputError:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import sqlite3
 import zlib
 from collections.abc import Callable
@@ -14,6 +15,8 @@ from typing import Any
 import numpy as np
 
 import baytree as bt
+from baytree.storage.layout import PACKED
+from baytree.storage.packing import unpacked
 from families import EVERY
 
 
@@ -29,7 +32,15 @@ def content(name: str) -> bytes:
 def arrays_of(path: Path) -> dict[str, str]:
     """The names of the arrays that the first chain has, with their types."""
     with sqlite3.connect(path) as database:
-        return dict(database.execute("SELECT DISTINCT name, dtype FROM arrays WHERE chain = 0"))
+        found = database.execute("SELECT DISTINCT name, dtype FROM arrays WHERE chain = 0")
+        return {name: dtype.removeprefix(PACKED) for name, dtype in found}
+
+
+def array_of(dtype: str, shape: str, data: bytes) -> np.ndarray:
+    """An array as a file holds it, packed or not."""
+    kind, sizes = np.dtype(dtype.removeprefix(PACKED)), json.loads(shape)
+    plain = np.frombuffer(data, kind) if dtype == kind.str else unpacked(data, kind, math.prod(sizes))
+    return plain.reshape(sizes).copy()
 
 
 def header_of(path: Path, key: str) -> dict[str, Any]:
@@ -68,10 +79,11 @@ def rewrite(path: Path, name: str, change: Callable[[np.ndarray], Any]) -> None:
     with sqlite3.connect(path) as database:
         query = "SELECT dtype, shape, data FROM arrays WHERE name = ? AND chain = 0"
         [(dtype, shape, data)] = database.execute(query, (name,))
-    array = np.asarray(change(np.frombuffer(data, dtype).reshape(json.loads(shape)).copy()), dtype=dtype)
+    array = np.asarray(change(array_of(dtype, shape, data)), dtype=dtype.removeprefix(PACKED))
     edit(
         path,
-        "UPDATE arrays SET data = ?, shape = ?, checksum = ? WHERE name = ? AND chain = 0",
+        "UPDATE arrays SET dtype = ?, data = ?, shape = ?, checksum = ? WHERE name = ? AND chain = 0",
+        array.dtype.str,
         array.tobytes(),
         json.dumps(array.shape),
         zlib.crc32(array.tobytes()),

@@ -34,8 +34,9 @@ from robustness.mutants import WAYS
 # What the files are of that are damaged: of every family as it is, and of every release.
 RELEASE = "released: "
 RELEASED = {
-    f"{RELEASE}{name}": Case(fixture.model, fixture.design, rows=NEW, options=fixture.asked)
+    f"{RELEASE}{path.stem}": Case(fixture.model, fixture.design, rows=NEW, options=fixture.asked)
     for name, fixture in FIXTURES.items()
+    for path in sorted(FOLDER.glob(f"{name}-*.baytree"))
 }
 CASES = EVERY | RELEASED
 NAMES = tuple(CASES)
@@ -69,8 +70,7 @@ def undamaged(name: str) -> bytes:
     """What the file of a case holds before it is damaged."""
     if name not in RELEASED:
         return content(name)
-    [path] = FOLDER.glob(f"{name.removeprefix(RELEASE)}-*.baytree")
-    return path.read_bytes()
+    return (FOLDER / f"{name.removeprefix(RELEASE)}.baytree").read_bytes()
 
 
 @cache

@@ -12,6 +12,10 @@ from typing import Any
 
 import numpy as np
 
+from baytree.storage.layout import PACKED
+from baytree.storage.packing import HEAD, packed
+from robustness.damage import array_of
+
 ODD: list[Any] = [
     *(None, True, False, 0, 1, -1, 2, 3, 7, 255, 2**31 - 1, 2**31, 2**32, 2**53 + 1, 2**63, 2**64, -(2**63), 10**400),
     *(0.5, -0.0, 1e-300, 1e300, -1e300, 3e38, float("nan"), float("inf"), 1.0),
@@ -122,13 +126,17 @@ def array(database: sqlite3.Connection, generator: np.random.Generator) -> str:
 def some_array(database: sqlite3.Connection, generator: np.random.Generator) -> tuple[int, str, np.ndarray]:
     rows = database.execute("SELECT rowid, name, chain FROM arrays ORDER BY chain, name, block").fetchall()
     row, name, chain = pick(generator, rows)
-    [(dtype, shape, data)] = database.execute("SELECT dtype, shape, data FROM arrays WHERE rowid = ?", (row,))
-    return row, f"{name} of {chain}", np.frombuffer(data, dtype).reshape(json.loads(shape)).copy()
+    described = database.execute("SELECT dtype, shape, data FROM arrays WHERE rowid = ?", (row,)).fetchone()
+    return row, f"{name} of {chain}", array_of(*described)
 
 
 def store(database: sqlite3.Connection, row: int, values: np.ndarray) -> None:
-    data = np.ascontiguousarray(values).tobytes()
-    described = (values.dtype.str, json.dumps(values.shape), zlib.crc32(data), data, row)
+    """Keep an array packed, where that is smaller."""
+    values = np.ascontiguousarray(values)
+    data = packed(values)
+    kind = values.dtype.str if data is None else PACKED + values.dtype.str
+    data = values.tobytes() if data is None else data
+    described = (kind, json.dumps(values.shape), zlib.crc32(data), data, row)
     database.execute("UPDATE arrays SET dtype = ?, shape = ?, checksum = ?, data = ? WHERE rowid = ?", described)
 
 
@@ -172,6 +180,44 @@ ARRAYS: dict[str, Callable[[np.ndarray, np.random.Generator], np.ndarray]] = {
     "flat": lambda a, _: a.ravel(),
     "as another type": another_type,
     "read as another type": lambda a, g: a.view(pick(g, ["<f4", "<i4", "<u4", "|u1"])) if a.itemsize > 1 else a[::-1],
+}
+
+
+def packing(database: sqlite3.Connection, generator: np.random.Generator) -> str:
+    """Change how an array is packed, or what is packed in it."""
+    row, name, values = some_array(database, generator)
+    data = bytearray(packed(values) or one_plane(zlib.compress(bytes(values.size))))
+    how, change = pick(generator, list(PACKINGS.items()))
+    found = change(data, generator)
+    shape = [2**27] if "more" in how else list(values.shape)
+    described = (PACKED + values.dtype.str, json.dumps(shape), zlib.crc32(found), found, row)
+    database.execute("UPDATE arrays SET dtype = ?, shape = ?, checksum = ?, data = ? WHERE rowid = ?", described)
+    return f"{name} {how}"
+
+
+def one_plane(plane: bytes) -> bytes:
+    """An array of one byte a number, which are such."""
+    return HEAD.pack(0, 1, 0) + len(plane).to_bytes(4, "little") + plane
+
+
+def any_byte(data: bytearray, generator: np.random.Generator) -> bytes:
+    data[generator.integers(len(data))] = generator.integers(256)
+    return bytes(data)
+
+
+def any_head(data: bytearray, generator: np.random.Generator) -> bytes:
+    data[generator.integers(HEAD.size)] = pick(generator, [0, 1, 2, 3, 8, 127, 255])
+    return bytes(data)
+
+
+PACKINGS: dict[str, Callable[[bytearray, np.random.Generator], bytes]] = {
+    "with another byte": any_byte,
+    "with another head": any_head,
+    "cut off": lambda data, g: bytes(data[: g.integers(len(data))]),
+    "with something behind it": lambda data, _: bytes(data) + b"x",
+    "with no stream": lambda data, _: bytes(data[: HEAD.size]),
+    "that unpacks to more": lambda *_: one_plane(zlib.compress(bytes(2**24), 9)),
+    "of nothing that is more": lambda *_: HEAD.pack(0, 0, 0),
 }
 
 
@@ -237,7 +283,7 @@ PROGRAMS = [
     "DROP TABLE states",
     "ANALYZE",
     "PRAGMA user_version = 0",
-    "PRAGMA user_version = 2",
+    "PRAGMA user_version = 3",
     "PRAGMA user_version = -1",
     "PRAGMA application_id = 0",
     "PRAGMA journal_mode = WAL",
@@ -251,7 +297,8 @@ def crc(text: str) -> int:
 MUTATIONS: dict[Callable[[sqlite3.Connection, np.random.Generator], str], float] = {
     header: 30,
     state: 20,
-    array: 40,
+    array: 35,
+    packing: 5,
     rows: 8,
     schema: 2,
 }

@@ -8,18 +8,19 @@ namespace baytree {
 namespace {
 
 void check_rule(const Rule& rule, const Column& column) {
-  const std::string where = "tree: rule on column " + std::to_string(rule.feature);
+  const auto refuse = [&](const char* why) {
+    throw InputError("tree: rule on column " + std::to_string(rule.feature) + ": " + why);
+  };
   if (column.categorical) {
     const std::uint64_t levels =
         column.n_codes() == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << column.n_codes()) - 1;
-    if ((rule.subset & ~levels) != 0 || (rule.subset & 1) == 0 || rule.subset == levels)
-      throw InputError(where + ": no such level set");
+    if ((rule.subset & ~levels) != 0 || (rule.subset & 1) == 0 || rule.subset == levels) refuse("no such level set");
   } else {
     // the cut behind the last observed code asks "is it missing?", with missing values right
     const std::uint32_t last = column.observed - 1;
     const bool asks_missing = column.has_missing && !rule.missing_left && rule.cut == last;
-    if (rule.cut >= last && !asks_missing) throw InputError(where + ": no such cut");
-    if (rule.missing_left && !column.has_missing) throw InputError(where + ": the column has no missing values");
+    if (rule.cut >= last && !asks_missing) refuse("no such cut");
+    if (rule.missing_left && !column.has_missing) refuse("the column has no missing values");
   }
 }
 

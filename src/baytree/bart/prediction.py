@@ -21,6 +21,7 @@ from ..posterior.prediction import (
     NUMBER_KINDS,
     Block,
     Kind,
+    Window,
     log_normal,
     log_share,
     log_student,
@@ -180,10 +181,12 @@ class SumPrediction(Explainable):
         first : int
             The place of the first row in a longer table of which this is a part.
         """
-        added = self._offset(offset, len(rows))
+        added = offset if offset is None or isinstance(offset, Window) else self._offset(offset, len(rows))
 
         def block(some: slice, kinds: Sequence[str]) -> SumBlock:
-            return SumBlock(self, rows[some], added[some], first + some.start, set(kinds) != {"mean"})
+            here = rows[some]
+            beside = np.zeros(len(here)) if added is None else added[some]
+            return SumBlock(self, here, beside, first + some.start, set(kinds) != {"mean"})
 
         return block
 
@@ -235,8 +238,6 @@ class SumPrediction(Explainable):
         return row_blocks(rows, self.mean.draws * self.mean.outputs * len(self.schema.columns))
 
     def _offset(self, offset: Any, rows: int) -> np.ndarray:
-        if offset is None:
-            return np.zeros(rows)
         if self.mean.outputs > 1:
             raise InputError(f"offset: with {self.mean.outputs} classes there is no sum to add it to; leave it out")
         return learn_offset("offset", offset, rows)

@@ -216,11 +216,26 @@ def too_many(model: CART) -> str:
     """What to say where the budget is not enough."""
     auto = model.method == "auto"
     sets = AUTO_SETS if auto else MOST_SETS
-    more = f', and method="exact" takes up to {MOST_SETS:,}' if auto else ""
+    more = f", and asked for by its name the exact method takes up to {MOST_SETS:,}" if auto else ""
     return (
-        f"there are more than {sets:,} sets of rows to add up every tree; a limit of depth (MaxDepth(3), say) makes "
-        f"them far fewer, fewer cuts (max_cuts) some{more}"
+        f"there are more than {sets:,} sets of rows to add up every tree; a limit of depth, 3 say, makes them far "
+        f"fewer, fewer cuts some{more}"
     )
+
+
+def is_small(design: Design, threads: int) -> bool:
+    """Whether every tree of a table can be added up within seconds, under the usual model."""
+    from .model import CART
+
+    model = CART().resolve(design)
+    assert model.leaf is not None
+    assert isinstance(model.prior, GrowTree)
+    leaf, prior = model.leaf.native(design), model.prior.native(design.schema)
+    try:
+        sums = _core.ExactSums(native_design(design), leaf, prior, 1.0, AUTO_SETS, AUTO_BYTES, threads)
+    except MemoryError:
+        return False
+    return bool(sums.complete)
 
 
 def sum_up(model: CART, design: Design, settings: RunSettings, monitored: Any, threads: int) -> Posterior | None:

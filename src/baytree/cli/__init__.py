@@ -1,4 +1,4 @@
-"""The command line: ``baytree fit``, ``prior``, ``predict``, ``show``, ``explain``, ``report``, ``data``, ``slp``, ``reproduce``."""
+"""The command line: ``baytree fit``, ``predict``, ``show``, ``explain``, ``report``, ``compare`` and others."""
 
 from __future__ import annotations
 
@@ -9,13 +9,11 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from .commands import data, explain, fit, predict, prior, report, reproduce, show, slp
+from .commands import compare, data, explain, fit, predict, prior, report, reproduce, show, slp
+from .declaring import UsageError
 from .output import EXIT_CODES, WRONG_INPUT, Output
 
 __all__ = ["app", "main"]
-
-# Typer has click's class or a copy of it, by version, and names neither.
-UsageError: Any = typer.BadParameter.__base__
 
 
 class _Program(TyperGroup):
@@ -62,6 +60,7 @@ app.command("predict", cls=predict.PredictCommand)(predict.command)
 app.command("show", cls=show.ShowCommand)(show.command)
 app.command("explain")(explain.command)
 app.command("report", cls=report.ReportCommand)(report.command)
+app.command("compare")(compare.command)
 app.command("data")(data.command)
 app.add_typer(slp.app, name="slp")
 app.add_typer(reproduce.app, name="reproduce")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from contextvars import ContextVar
 from copy import copy
 from dataclasses import MISSING, dataclass, field, fields
 from functools import cache
@@ -15,6 +16,7 @@ from typer.core import TyperCommand
 
 from ..errors import InputError
 from ..text import listed
+from ..validation import is_near
 
 if TYPE_CHECKING:
     from .families import AnyFamily
@@ -22,6 +24,10 @@ if TYPE_CHECKING:
 # The panels of a help page, in their order; options of no panel come first.
 DATA, MODEL, KNOWLEDGE, SAMPLING = "The data", "The model", "What is known about the trees", "Sampling"
 PANELS = (None, DATA, MODEL, KNOWLEDGE, SAMPLING)
+# Typer has click's class or a copy of it, by version, and names neither.
+UsageError: Any = typer.BadParameter.__base__
+# The options that the command at hand asks, where its family is known, by which messages name them.
+CONCERNED: ContextVar[type | None] = ContextVar("concerned", default=None)
 # Where a context keeps what stands on the command line, by field and unconverted.
 RAW = "baytree.raw"
 
@@ -128,7 +134,12 @@ class Command(TyperCommand):
         if ctx.resilient_parsing:
             return super().parse_args(ctx, args)
         whole = self.with_options_of(self.families.values())
-        ctx.meta[RAW], ctx.args, _ = whole.make_parser(ctx).parse_args(args=args)
+        try:
+            ctx.meta[RAW], ctx.args, _ = whole.make_parser(ctx).parse_args(args=args)
+        except UsageError as error:
+            written = getattr(error, "option_name", "")
+            error.possibilities = [one for one in getattr(error, "possibilities", None) or () if is_near(written, one)]
+            raise
         help_option: Any = self.get_help_option(ctx)
         help_option.handle_parse_result(ctx, ctx.meta[RAW], [])
         if ctx.args:
@@ -162,7 +173,9 @@ def asked_of(context: typer.Context, family: AnyFamily, held: Path | None = None
     held : Path, optional
         The file that says so, where nobody did.
     """
-    asked = getattr(family, str(context.command.name)).of(context)
+    asks = getattr(family, str(context.command.name))
+    CONCERNED.set(asks)
+    asked = asks.of(context)
     for name in asked.written:
         if not hasattr(asked, name):
             raise _foreign(context.command, name, family, held)

@@ -14,6 +14,8 @@ import typer
 
 from ..errors import FileError, InputError
 from ..text import HARMLESS
+from .declaring import CONCERNED
+from .spoken import spoken
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderableType
@@ -110,12 +112,14 @@ class Output:
 
     def note(self, text: str) -> None:
         """Tell what a person should know though nothing failed; part of the object under ``--json``."""
+        text = spoken(text)
         self._notes.append(text)
         if self.chatty:
             self._complain(f"baytree: note: {text}", "yellow")
 
     def error(self, text: str) -> None:
         """Say what went wrong, on standard error."""
+        text = spoken(text)
         if self.json:
             print(json.dumps({"error": text}), file=sys.stderr)
         else:
@@ -169,6 +173,7 @@ def session(*, json: bool = False, quiet: bool = False) -> Iterator[Output]:
     Output
     """
     output = Output(json=json, quiet=quiet)
+    CONCERNED.set(None)
     try:
         with warnings.catch_warnings():
             # Whatever the environment says of warnings: ours are meant for the person.

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import InputError
-from .values import ColumnValues, Kind, column_values, label_of, warn_of_odd_values
+from ..errors import CellError, InputError
+from .values import ColumnValues, Kind, column_values, is_number_text, label_of, warn_of_odd_values
 
 MAX_LEVELS = 63
 OTHER = "(other)"
@@ -124,8 +124,10 @@ class Column:
         labels, positions = values.distinct_labels
         foreign = {label for label in labels if self.kind != "boolean" or label.lower() not in BOOLEAN_LABELS}
         if foreign:
-            example = next(value for value in values.values if value in foreign)
-            raise InputError(f"column {self.name!r} is {self.kind}, but holds text such as {example!r}; correct it")
+            # Among numbers, which text has made text of, it is the text that is wrong.
+            wrong = {label for label in foreign if not is_number_text(label)} or foreign
+            row, value = next((row, value) for row, value in enumerate(values.values) if value in wrong)
+            raise CellError(self.name, row, value, f"is text, but the column is {self.kind}; correct it, or empty it")
         # Position -1, missing, picks the last entry.
         return np.array([*(BOOLEAN_LABELS[label.lower()] for label in labels), np.nan])[positions]
 

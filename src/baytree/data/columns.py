@@ -9,7 +9,7 @@ import os
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 
@@ -127,15 +127,21 @@ class Columns:
         """All columns as a matrix."""
         return np.column_stack(list(self._columns.values()))
 
-    def write_csv(self, file: str | Path | None = None, *, separator: str = ",") -> str | None:
-        """Write the table into a file, or return its text."""
+    def write_csv(
+        self, file: str | Path | IO[bytes] | None = None, *, separator: str = ",", include_header: bool = True
+    ) -> str | None:
+        """Write the table into a file, by its name or open for bytes, or return its text."""
         text = io.StringIO(newline="")
         writer = csv.writer(text, delimiter=separator, lineterminator="\n")
-        writer.writerow(self._columns)
+        if include_header:
+            writer.writerow(self._columns)
         writer.writerows(map(_cells, zip(*(values.tolist() for values in self._columns.values()), strict=True)))
         if file is None:
             return text.getvalue()
-        Path(file).write_text(text.getvalue(), encoding="utf-8", newline="")
+        if isinstance(file, str | Path):
+            Path(file).write_text(text.getvalue(), encoding="utf-8", newline="")
+        else:
+            file.write(text.getvalue().encode())
         return None
 
 

@@ -29,7 +29,23 @@ MOMENTS = {
 
 
 class UnreadableError(Exception):
-    """A text that is no table, and where."""
+    """A text that is no table, and where.
+
+    Parameters
+    ----------
+    line : int
+        The number of the line, from 1.
+    what : str
+        What is wrong there.
+    """
+
+    def __init__(self, line: int, what: str) -> None:
+        super().__init__(f"line {line:,}: {what}")
+        self.line, self.what = line, what
+
+    def below(self, lines: int) -> UnreadableError:
+        """The same of a text that stands below so many lines."""
+        return UnreadableError(self.line + lines, self.what)
 
 
 def lines_of(text: str, separator: str) -> Iterator[tuple[int, list[str]]]:
@@ -54,7 +70,7 @@ def rows_of(lines: Iterable[tuple[int, list[str]]], width: int) -> list[list[str
     rows = []
     for number, cells in lines:
         if len(cells) > width:
-            raise UnreadableError(f"line {number:,} has {len(cells):,} cells, but the header {width:,}")
+            raise UnreadableError(number, f"{len(cells):,} cells, but the header has {width:,}")
         rows.append(cells if len(cells) == width else cells + [""] * (width - len(cells)))
     return rows
 
@@ -97,9 +113,7 @@ def _quoted_lines(text: str, separator: str) -> Iterator[tuple[int, list[str]]]:
         found = cell.match(text, at)
         if found is None or (found[2] or "").startswith('"'):
             closed = re.compile(r'"[^"]*(?:""[^"]*)*"').match(text, at)
-            raise UnreadableError(
-                f"line {number:,}: {'text stands behind a closing quote' if closed else 'a quote is never closed'}"
-            )
+            raise UnreadableError(number, "text stands behind a closing quote" if closed else "a quote is never closed")
         quoted, plain, ended = found.groups()
         cells.append(plain if quoted is None else quoted.replace('""', '"'))
         number += found[0].count("\n")

@@ -7,9 +7,10 @@ import io
 import os
 import zlib
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Generator, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import IO, TYPE_CHECKING, Any, BinaryIO, cast
 
 from ..errors import FileError, InputError
 from .columns import Columns, has_polars, is_forked
@@ -24,6 +25,8 @@ LINE_BREAKS = b"\r\n"
 GZIP_MAGIC = b"\x1f\x8b"
 # Bytes looked at in one go where the end of a file is searched for blank lines.
 TAIL = 1 << 16
+# How much of a table that is read in parts is at hand.
+BLOCK_BYTES = 1 << 24
 
 
 def read_text(path: str | os.PathLike[str]) -> str:
@@ -56,6 +59,34 @@ def read_file(path: str | os.PathLike[str], text: Collection[str] = ()) -> Any:
     -------
     polars.DataFrame, Columns or pyarrow.Table
     """
+    with _reading(path) as (place, ending):
+        return _read_parquet(place) if ending == ".parquet" else _read_delimited(place, SEPARATORS[ending], text)
+
+
+def read_blocks(path: str | os.PathLike[str], text: Collection[str] = (), size: int = BLOCK_BYTES) -> Iterator[Any]:
+    """The table of a file in parts of bounded memory, one at least; together they have the rows of `read_file`.
+
+    Parameters
+    ----------
+    path, text
+        As for `read_file`.
+    size : int
+        How many bytes of text, or of a Parquet file about as many, a part has at the least, but for the last.
+
+    Yields
+    ------
+    polars.DataFrame, Columns or pyarrow.Table
+    """
+    with _reading(path) as (place, ending):
+        if ending == ".parquet":
+            yield from _parquet_blocks(place, size)
+        else:
+            yield from _text_blocks(place, SEPARATORS[ending], text, size)
+
+
+@contextmanager
+def _reading(path: str | os.PathLike[str]) -> Generator[tuple[Path, str], None, None]:
+    """A file that is there, and its ending; what is wrong with its text becomes a FileError."""
     path = Path(path)
     try:
         found = path.is_file()
@@ -67,14 +98,60 @@ def read_file(path: str | os.PathLike[str], text: Collection[str] = ()) -> Any:
     ending = next((ending for ending in (*SEPARATORS, ".parquet") if name.endswith(ending)), None)
     if ending is None:
         raise FileError(f"{path}: unknown file type; the name must end in {', '.join(SEPARATORS)} or .parquet")
-    if ending == ".parquet":
-        return _read_parquet(path)
     try:
-        return _read_delimited(path, SEPARATORS[ending], text)
+        yield path, ending
     except UnicodeDecodeError as error:
         raise _unreadable(path, f"byte {error.start:,} is not UTF-8") from error
     except (UnreadableError, OSError, EOFError, zlib.error) as error:
         raise _unreadable(path, _first_line(error)) from error
+
+
+def _text_blocks(path: Path, separator: str, text: Collection[str], size: int) -> Iterator[Any]:
+    """The rows below the header in parts that end between two lines with something in them, each read as a file."""
+    with _opened(path) as file:
+        header, held = _lines(file, b"", 1, separator)
+        header = header.lstrip(LINE_BREAKS)
+        lines_before = bytes_before = 0
+        while True:
+            part, held = _lines(file, held, size, separator)
+            whole = header + part
+            if not held:
+                whole = whole[: _end_of_lines(io.BytesIO(whole), separator)]
+            try:
+                yield _parsed(path, whole, separator, text)
+            except UnreadableError as error:
+                raise error.below(lines_before) from None
+            except UnicodeDecodeError as error:
+                raise _unreadable(path, f"byte {error.start + bytes_before:,} is not UTF-8") from error
+            if not held:
+                return
+            lines_before, bytes_before = lines_before + part.count(b"\n"), bytes_before + len(part)
+
+
+def _opened(path: Path) -> IO[bytes]:
+    """A file of text, packed or not."""
+    with path.open("rb") as file:
+        is_packed = file.read(len(GZIP_MAGIC)) == GZIP_MAGIC
+    return cast(IO[bytes], gzip.open(path)) if is_packed else path.open("rb")
+
+
+def _lines(file: IO[bytes], held: bytes, size: int, separator: str) -> tuple[bytes, bytes]:
+    """Lines of so many bytes or more, and what was read behind them, which is nothing at the end of the file alone."""
+    blanks = BLANKS.replace(separator.encode(), b"")
+    at, quotes, counted = size - 1, 0, 0
+    while True:
+        while (at := held.find(b"\n", at)) >= 0 and (end := held.find(b"\n", at + 1)) >= 0:
+            quotes, counted = quotes + held.count(b'"', counted, at), at
+            # Blank lines at the end of a table are no rows: so none may be the first or the last one of a part.
+            before = held[held.rfind(b"\n", 0, at) + 1 : at].strip(blanks)
+            if before and held[at + 1 : end].strip(blanks) and quotes % 2 == 0:
+                return held[: at + 1], held[at + 1 :]
+            at += 1
+        at = max(size - 1, counted, 0) if at < 0 else at
+        more = file.read(max(size, TAIL))
+        if not more:
+            return held, b""
+        held += more
 
 
 def require_unique(names: Sequence[str]) -> None:
@@ -85,7 +162,11 @@ def require_unique(names: Sequence[str]) -> None:
 
 
 def _read_delimited(path: Path, separator: str, text: Collection[str]) -> Any:
-    source = _without_blank_ends(path, separator)
+    return _parsed(path, _without_blank_ends(path, separator), separator, text)
+
+
+def _parsed(path: Path, source: Path | bytes, separator: str, text: Collection[str]) -> Any:
+    """A file, or the text of it or of a part, as a table."""
     if has_polars():
         import polars as pl
 
@@ -133,7 +214,7 @@ def _by_polars(path: Path, source: Path | bytes, separator: str, text: Collectio
 
 
 def _read_parquet(path: Path) -> Any:
-    try:
+    with _reading_parquet(path):
         if has_polars():
             import polars as pl
 
@@ -141,6 +222,39 @@ def _read_parquet(path: Path) -> Any:
         import pyarrow.parquet
 
         return pyarrow.parquet.read_table(path)
+
+
+def _parquet_blocks(path: Path, size: int) -> Iterator[Any]:
+    with _reading_parquet(path):
+        if has_polars():
+            import polars as pl
+
+            table = pl.scan_parquet(path)
+            rows = table.select(pl.len()).collect().item()
+            step = _rows_of(size, len(table.collect_schema()))
+            for begin in range(0, max(rows, 1), step):
+                yield table.slice(begin, step).collect()
+            return
+        import pyarrow
+        import pyarrow.parquet
+
+        with pyarrow.parquet.ParquetFile(path) as file:
+            if file.metadata.num_rows == 0:
+                yield file.read()
+            for batch in file.iter_batches(_rows_of(size, file.metadata.num_columns)):
+                yield pyarrow.Table.from_batches([batch])
+
+
+def _rows_of(size: int, columns: int) -> int:
+    """How many rows of numbers have so many bytes."""
+    return max(1, size // (8 * max(1, columns)))
+
+
+@contextmanager
+def _reading_parquet(path: Path) -> Generator[None, None, None]:
+    """What is wrong with a Parquet file, or with what reads it, becomes a FileError."""
+    try:
+        yield
     except ImportError as error:
         remedy = "install one: pip install 'baytree[polars]'"
         if is_forked():

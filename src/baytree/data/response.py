@@ -9,10 +9,10 @@ from typing import Any, Literal, get_args
 import narwhals as nw
 import numpy as np
 
-from ..errors import InputError
+from ..errors import CellError, InputError
 from ..text import counted
 from ..validation import unknown_choice
-from .values import ColumnValues, array_values, plain_array, warn_of_odd_values
+from .values import ColumnValues, array_values, is_number_text, odd_values, plain_array
 
 Task = Literal["auto", "classification", "regression"]
 TASKS = get_args(Task)
@@ -114,7 +114,16 @@ def learn_response(name: str, array: np.ndarray, task: str) -> tuple[Response, n
             f"column {name!r}: {counted(missing, 'missing value')} (NaN) in the response; drop these rows first"
         )
     if task == "auto":
-        warn_of_odd_values(name, values, "set task='classification'")
+        if (odd := odd_values(values)) is not None:
+            first, in_numbers, total = odd
+            value, row = next(iter(first.items()))
+            raise CellError(
+                name,
+                row,
+                value,
+                f"is not a number, as {in_numbers:,} of {total:,} values are; correct it or leave its row out, or, if "
+                "they are names of classes, set task='classification'",
+            )
         classified = values.kind != "numeric" or len(np.unique(values.values)) == 2
         task = "classification" if classified else "regression"
     return _classes(name, array, values) if task == "classification" else _numbers(name, values)
@@ -227,10 +236,11 @@ def _matrix(values: Any) -> np.ndarray:
 def _numbers(name: str, values: ColumnValues) -> tuple[Response, np.ndarray]:
     numbers = values.values
     if values.kind == "categorical":
-        raise InputError(
-            f"column {name!r}: the response of a regression must be numbers, not text such as {numbers[0]!r}; "
-            "convert it, or classify instead"
+        row, value = next(
+            ((row, value) for row, value in enumerate(numbers) if not is_number_text(value)), (0, numbers[0])
         )
+        why = "where the response of a regression must be numbers, not text; correct it, or classify"
+        raise CellError(name, row, value, why)
     if numbers.min() == numbers.max():
         raise InputError(
             f"column {name!r}: the response is {numbers[0]:g} in every row; a regression needs values that differ"

@@ -15,7 +15,7 @@ from typing import Any, Literal
 import narwhals as nw
 import numpy as np
 
-from ..errors import InputError, InputTypeError
+from ..errors import CellError, InputError, InputTypeError
 from ..text import counted
 
 Kind = Literal["numeric", "boolean", "categorical"]
@@ -112,25 +112,39 @@ def warn_of_odd_values(name: str, values: ColumnValues, remedy: str) -> None:
     remedy : str
         What to do if it is meant to be categorical.
     """
-    if values.kind != "categorical":
+    found = odd_values(values)
+    if found is None:
         return
-    labels, positions = values.distinct_labels
-    counts = np.bincount(positions[positions >= 0], minlength=len(labels))
-    odd = np.array([not _is_number(label) for label in labels], dtype=bool)
-    total = int(counts.sum())
-    in_numbers = total - int(counts[odd].sum())
-    if not odd.any() or in_numbers < MOSTLY_NUMBERS * total:
-        return
-    named = [repr(labels[i]) for i in np.flatnonzero(odd)]
-    shown = ", ".join(named[:ODD_VALUES_NAMED]) + (", …" if len(named) > ODD_VALUES_NAMED else "")
+    odd, in_numbers, total = found
+    named = list(odd)
+    shown = ", ".join(map(repr, named[:ODD_VALUES_NAMED])) + (", …" if len(named) > ODD_VALUES_NAMED else "")
     warnings.warn(
         f"column {name!r}: {in_numbers:,} of {total:,} values are numbers, but not {shown}: it is treated as "
-        f"categories; correct them or {remedy}",
+        f"categories; correct them, the first at row index {odd[named[0]]}, or {remedy}",
         stacklevel=2,
     )
 
 
-def _is_number(label: str) -> bool:
+def odd_values(values: ColumnValues) -> tuple[dict[str, int], int, int] | None:
+    """Of a column of labels that are mostly numbers, those that are none, each with the first row that has it.
+
+    Gives them with how many of the values are numbers, and how many there are; None where they are not few.
+    """
+    if values.kind != "categorical":
+        return None
+    labels, positions = values.distinct_labels
+    counts = np.bincount(positions[positions >= 0], minlength=len(labels))
+    odd = np.array([not is_number_text(label) for label in labels], dtype=bool)
+    total = int(counts.sum())
+    in_numbers = total - int(counts[odd].sum())
+    if not odd.any() or in_numbers < MOSTLY_NUMBERS * total:
+        return None
+    first = {labels[label]: int((positions == label).argmax()) for label in np.flatnonzero(odd)}
+    return dict(sorted(first.items(), key=lambda item: item[1])), in_numbers, total
+
+
+def is_number_text(label: str) -> bool:
+    """Whether a text is a number."""
     try:
         return math.isfinite(float(label)) and "_" not in label
     except ValueError:
@@ -245,9 +259,10 @@ def _is_missing(value: Any) -> bool:
 def _finite(name: str, values: np.ndarray) -> np.ndarray:
     infinite = np.isinf(values)
     if infinite.any():
-        raise InputError(
-            f"column {name!r}: {counted(int(infinite.sum()), 'infinite value')} (inf), the first at row index "
-            f"{int(infinite.argmax())}; replace them with finite or missing values"
+        row, number = int(infinite.argmax()), int(infinite.sum())
+        more = f", and {counted(number - 1, 'further cell')} likewise" if number > 1 else ""
+        raise CellError(
+            name, row, float(values[row]), f"is an infinite value{more}; replace it with a finite or missing value"
         )
     return values
 

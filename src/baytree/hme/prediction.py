@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
@@ -15,9 +14,7 @@ from ..posterior.prediction import (
     KINDS,
     NUMBER_KINDS,
     Block,
-    Kind,
     Prediction,
-    kinds_of,
     normals_by_row,
     tails,
 )
@@ -104,21 +101,20 @@ class SoftPrediction(Prediction):
         draws, layout = self.shape[0] * self.shape[1] if keeps_draws else 1, self.model.layout
         return max(draws, layout.leaves) * (1 + layout.outputs)
 
-    def predict(self, rows: np.ndarray, kind: Kind = "mean", prob: float = 0.9, **given: Any) -> Any:
-        """What `HMEPosterior.predict` promises, for rows of the schema's matrix."""
-        if "interval" in kinds_of(kind) and self.shape == (1, 1):
+    def require_kinds(self, wanted: Sequence[str]) -> None:
+        """Raise InputError for kinds of prediction that there are not."""
+        super().require_kinds(wanted)
+        if "interval" in wanted and self.shape == (1, 1):
             raise InputError(
                 f"kind='interval': method={self.model.method!r} found one tree, which has no error bars; "
                 "choose another method or see normal_approximation, or kind='predictive_interval' for new responses"
             )
-        return super().predict(rows, kind, prob, **given)
 
     def blocks(self, rows: np.ndarray) -> Callable[[slice, Sequence[str]], SoftBlock]:
         """What tells what the draws say of some of the rows."""
-        inputs = self.inputs.of_matrix(rows)
 
         def block(some: slice, kinds: Sequence[str]) -> SoftBlock:
-            return SoftBlock(self, inputs[some], some.start, kinds)
+            return SoftBlock(self, self.inputs.of_matrix(rows[some]), some.start, kinds)
 
         return block
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, ClassVar, Self
 
@@ -21,6 +21,8 @@ INTERVALS = {"interval": "draws", "predictive_interval": "predictive"}
 BY_DRAWS = ("draws", "predictive")
 # Rows, draws and trees are taken in blocks that fill about this many numbers.
 BLOCK_NUMBERS = 4_000_000
+# And of averages over many draws, which keep none, about this many rows.
+MOST_ROWS = 1 << 16
 # Separates the generator of predictions from the chains'.
 PREDICTION_KEY = 1
 
@@ -190,28 +192,91 @@ class Prediction(ABC):
         **given
             As `blocks` takes it.
         """
-        wanted = kinds_of(kind)
-        require_prob(prob)
-        kinds, averages, shape = self.kinds, set(self.averages), self.shape
-        for one in wanted:
-            if one not in kinds:
-                raise unknown_choice("kind of prediction", one, kinds)
-        block, passes = self.blocks(rows, **given), [wanted]
-        if not self.rows_alone and not averages.issuperset(wanted) and len(rows) > row_step(self.numbers(True)):
-            passes = [[one for one in wanted if (one in averages) == average] for average in (True, False)]
-        found: dict[str, list[np.ndarray]] = {one: [] for one in wanted}
-        for together in filter(None, passes):
-            for some in row_blocks(len(rows), self.numbers(not averages.issuperset(together))):
-                here = block(some, together)
-                with np.errstate(over="ignore", invalid="ignore"):
-                    for one in together:
-                        part = here.interval(one, prob) if one in INTERVALS else getattr(here, one)
-                        # A posterior that has no variance says so of every row; that is no overflow.
-                        if one != "sd" or not np.isposinf(part).all():
-                            _require_finite(part, 1 if one in BY_DRAWS else 0, some.start)
-                        found[one].append(part)
-        whole = {one: _whole(one, parts, shape) for one, parts in found.items()}
+        passes, block = self._passes(kind, prob, len(rows)), self.blocks(rows, **given)
+        found = {one: [] for one in kinds_of(kind)}  # type: dict[str, list[np.ndarray]]
+        for together, step in passes:
+            for begin in range(0, max(len(rows), 1), step):
+                for one, part in _said(block, slice(begin, min(begin + step, len(rows))), together, prob):
+                    found[one].append(part)
+        whole = {one: _whole(one, parts, self.shape) for one, parts in found.items()}
         return whole[kind] if isinstance(kind, str) else whole
+
+    def in_blocks(
+        self, parts: Iterable[tuple[np.ndarray, Mapping[str, np.ndarray]]], kind: Sequence[str], prob: float = 0.9
+    ) -> Iterator[dict[str, np.ndarray]]:
+        """Predict rows that come in parts, in bounded memory: together what `predict` gives of all of them, to the bit.
+
+        Parameters
+        ----------
+        parts : iterable of (numpy.ndarray, mapping)
+            Some rows as the schema encodes them, and what `blocks` takes beside them, a value for each row.
+        kind, prob
+            As `predict` takes several kinds.
+
+        Yields
+        ------
+        dict of str to numpy.ndarray
+            Each kind of some rows, as many as were ready; the rows follow one another.
+        """
+        parts, read = iter(parts), 0
+        windows: dict[str, Window] = {}
+        rows = Window()
+        # Which kinds are made together depends on whether there are more rows than one block has.
+        most, ended = row_step(self.numbers(True)), False
+        while not ended and read <= most:
+            part = next(parts, None)
+            ended = part is None
+            read = read if part is None else _keep(part, rows, windows)
+        passes = [
+            (together, min(step, MOST_ROWS) if self.rows_alone and set(together) <= set(self.averages) else step)
+            for together, step in self._passes(kind, prob, read)
+        ]
+        block = self.blocks(rows, **windows)  # type: ignore[arg-type]
+        done, told = [0] * len(passes), 0
+        waiting: dict[str, list[np.ndarray]] = {one: [] for one in kind}
+        while True:
+            for place, (together, step) in enumerate(passes):
+                while read - done[place] >= step or (ended and (done[place] < read or read == 0)):
+                    some = slice(done[place], min(done[place] + step, read))
+                    for one, found in _said(block, some, together, prob):
+                        waiting[one].append(found)
+                    done[place] = some.stop
+                    if read == 0:
+                        break
+            ready = min(done) - told
+            if ready or (ended and read == 0):
+                yield {one: _taken(one, found, ready, self.shape) for one, found in waiting.items()}
+                told += ready
+                for window in (rows, *windows.values()):
+                    window.forget(told)
+            if ended:
+                return
+            part = next(parts, None)
+            ended = part is None
+            read = read if part is None else _keep(part, rows, windows)
+
+    def require_kinds(self, wanted: Sequence[str]) -> None:
+        """Raise InputError for kinds of prediction that there are not."""
+        for one in wanted:
+            if one not in self.kinds:
+                raise unknown_choice("kind of prediction", one, self.kinds)
+
+    def _passes(self, kind: Kind, prob: float, rows: int) -> list[tuple[list[str], int]]:
+        """Which kinds are made together, and for how many rows at a time, where there are so many rows."""
+        wanted, averages = kinds_of(kind), set(self.averages)
+        require_prob(prob)
+        self.require_kinds(wanted)
+        passes = [wanted]
+        if not self.rows_alone and not averages.issuperset(wanted) and rows > row_step(self.numbers(True)):
+            passes = [[one for one in wanted if (one in averages) == average] for average in (True, False)]
+        return [
+            (together, self._step(keeps_draws=not averages.issuperset(together))) for together in passes if together
+        ]
+
+    def _step(self, keeps_draws: bool) -> int:
+        """How many rows a block has."""
+        step = row_step(self.numbers(keeps_draws))
+        return step if keeps_draws or self.rows_alone else min(step, MOST_ROWS)
 
     def log_density(self, rows: np.ndarray, y: np.ndarray, weight: np.ndarray | None, **given: Any) -> np.ndarray:
         """log P(y | x) of each draw and row, its parameters given, shape (chains, draws, rows); see `Block`."""
@@ -221,6 +286,68 @@ class Prediction(ABC):
             for some in row_blocks(len(y), self.numbers(True))
         ]
         return _whole("draws", found, self.shape)
+
+
+class Window:
+    """An array whose rows come in parts and are forgotten, of which those at hand are sliced by their places in all."""
+
+    def __init__(self) -> None:
+        self._begin, self._parts = 0, list[np.ndarray]()
+
+    def add(self, part: np.ndarray) -> None:
+        """Keep the rows that follow."""
+        self._parts.append(part)
+
+    @property
+    def end(self) -> int:
+        """How many rows came by now."""
+        return self._begin + sum(map(len, self._parts))
+
+    def forget(self, end: int) -> None:
+        """Let go of the rows before a place."""
+        if self._parts:
+            held = self[slice(end, self.end)]
+            self._begin, self._parts = end, [held]
+
+    def __len__(self) -> int:
+        return self.end
+
+    def __getitem__(self, some: slice) -> np.ndarray:
+        if len(self._parts) > 1:
+            self._parts = [np.concatenate(self._parts)]
+        return self._parts[0][some.start - self._begin : some.stop - self._begin]
+
+
+def _keep(part: tuple[np.ndarray, Mapping[str, np.ndarray]], rows: Window, windows: dict[str, Window]) -> int:
+    """Add a part of a table to what is at hand; gives how many rows came by now."""
+    found, given = part
+    rows.add(found)
+    for name, values in given.items():
+        windows.setdefault(name, Window()).add(values)
+    return rows.end
+
+
+def _said(
+    block: Callable[[slice, Sequence[str]], Block], some: slice, together: Sequence[str], prob: float
+) -> Iterator[tuple[str, np.ndarray]]:
+    """What the draws say of some rows, kind by kind."""
+    here = block(some, together)
+    with np.errstate(over="ignore", invalid="ignore"):
+        for one in together:
+            part = here.interval(one, prob) if one in INTERVALS else getattr(here, one)
+            # A posterior that has no variance says so of every row; that is no overflow.
+            if one != "sd" or not np.isposinf(part).all():
+                _require_finite(part, 1 if one in BY_DRAWS else 0, some.start)
+            yield one, part
+
+
+def _taken(kind: str, parts: list[np.ndarray], rows: int, shape: tuple[int, int]) -> np.ndarray:
+    """The first rows of what waits, which is left with the others."""
+    axis = 1 if kind in BY_DRAWS else 0
+    whole = parts[0] if len(parts) == 1 else np.concatenate(parts, axis=axis)
+    first, rest = np.split(whole, [rows], axis=axis)
+    parts[:] = [rest] if rest.shape[axis] else []
+    return _whole(kind, [first], shape)
 
 
 def _whole(kind: str, parts: list[np.ndarray], shape: tuple[int, int]) -> np.ndarray:

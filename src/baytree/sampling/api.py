@@ -18,11 +18,15 @@ from ..mcmc.settings import RunSettings
 from ..posterior.base import BasePosterior
 from ..posterior.registry import read_run, require_model
 from ..storage import ModelWriter, is_begun, open_model, partial_path
+from ..text import duration
 from ..trees.tree import Tree
 from ..validation import require_positive, require_whole, seed_of, threads_of
 from .memory import require_memory
-from .rounds import Rounds, first_round, longer, unlimited
+from .rounds import Rounds, first_round, longer, unlimited, work_of
 from .run import Run
+
+# Runs that take more seconds than this say so before they begin.
+WORTH_SAYING = 120.0
 
 AnyPosterior = TypeVar("AnyPosterior", bound=BasePosterior)
 
@@ -143,6 +147,9 @@ def sample(
     if found is not None and progress:
         Progress(0, 0).say(f"chains draw: {found}")
     model = model.drawn_by_chains()
+    if progress and (seconds := work_of(model, design, settings) / min(threads, settings.chains)) > WORTH_SAYING:
+        whole = "this run" if settings.effort is None else "the first round alone"
+        Progress(0, 0).say(f"{whole} takes about {duration(seconds)}; Ctrl-C keeps what was drawn by then")
     run = Run(model, design, settings, monitored, threads, progress)
     if init is not None:
         run.begin_at(init)

@@ -17,15 +17,15 @@ from ..text import counted
 CGROUP = Path("/sys/fs/cgroup/memory.max")
 # What chains recorded, and the posterior that is put together of it, are there at once.
 COPIES = 2
+# What a chain of any family takes, whatever its model.
+CHAIN = 1 << 14
 
 
 def require_memory(model: AnyModel, design: AnyDesign, settings: RunSettings) -> None:
     """Raise InputError for a run that takes more memory than there is, by about what its family predicts."""
-    most = memory_limit()
     of_chain, of_draw = model.predicted_bytes(design, settings)
-    of_states, of_draws = settings.chains * of_chain, COPIES * settings.chains * settings.draws * of_draw
-    if max(of_states, of_draws) <= most:
-        return
+    of_states = settings.chains * (CHAIN + of_chain)
+    of_draws = COPIES * settings.chains * settings.draws * of_draw
     chains = counted(settings.chains, "chain")
     for needed, what, remedy in (
         (of_states, f"the states of {chains}", "choose a smaller model, or fewer chains or temperatures"),
@@ -35,10 +35,14 @@ def require_memory(model: AnyModel, design: AnyDesign, settings: RunSettings) ->
             "ask for fewer; a larger thin spreads them over as long a run",
         ),
     ):
-        if needed > most:
-            raise InputError(
-                f"{what} would take about {_size(needed)} of memory, and there are {_size(most)}; {remedy}"
-            )
+        require_room(needed, what, remedy)
+
+
+def require_room(needed: int, what: str, remedy: str) -> None:
+    """Raise InputError for what takes more bytes than there are."""
+    most = memory_limit()
+    if needed > most:
+        raise InputError(f"{what} would take about {_size(needed)} of memory, and there are {_size(most)}; {remedy}")
 
 
 def memory_limit() -> int:

@@ -50,7 +50,7 @@ def next_round(posterior: BasePosterior, design: AnyDesign) -> RunSettings | Non
     settings, model = posterior.settings, posterior.model
     if settings.effort is None or _is_enough(posterior):
         return None
-    spent = settings.spent + _work(model, design, settings)
+    spent = settings.spent + work_of(model, design, settings)
     left = budget_of(settings.effort) - spent
     if model.tempers and settings.free_ladder and (wanted := _wanted_rungs(posterior)) is not None:
         # Where the barrier asks for more than anybody has, one rung is as good, and stays.
@@ -58,7 +58,7 @@ def next_round(posterior: BasePosterior, design: AnyDesign) -> RunSettings | Non
         work = min(LADDER_SHARE * _usual_budget(settings), left)
         thin = _thin(model, design, tempered, work)
         anew = replace(tempered, warmup=settings.draws * thin, thin=thin, spent=spent)
-        if _work(model, design, anew) <= left:
+        if work_of(model, design, anew) <= left:
             return anew
     further = longer(settings)
     every = settings.draws * settings.chains * model.iteration_work(design, settings.temperatures)
@@ -84,7 +84,7 @@ def _thin(model: AnyModel, design: AnyDesign, settings: RunSettings, work: float
     return max(1, int(work / (2 * settings.draws * iteration)))
 
 
-def _work(model: AnyModel, design: AnyDesign, settings: RunSettings) -> float:
+def work_of(model: AnyModel, design: AnyDesign, settings: RunSettings) -> float:
     """What these chains take from their beginning to their last draw."""
     return settings.chains * settings.iterations * model.iteration_work(design, settings.temperatures)
 

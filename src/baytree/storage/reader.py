@@ -16,7 +16,19 @@ from typing import Any, NoReturn
 import numpy as np
 
 from ..errors import FileError
-from .layout import APPLICATION_ID, BUSY_SECONDS, DTYPES, FORMAT, TABLES
+from .layout import (
+    APPLICATION_ID,
+    BUSY_SECONDS,
+    DTYPES,
+    FORMAT,
+    FREE,
+    LARGEST_ARRAY,
+    MOST_TIMES,
+    OLDEST,
+    PACKED,
+    TABLES,
+)
+from .packing import unpacked
 
 # A text takes some thirty times its size once it is read, at the most.
 LARGEST_TEXT = 2**28
@@ -35,6 +47,7 @@ class ModelReader:
         self.path = path
         self._database = database
         self._left = size  # bytes of the file that nothing was read from
+        self._room = MOST_TIMES * size + FREE  # bytes that its arrays may still have
 
     @cached_property
     def header(self) -> dict[str, Any]:
@@ -84,11 +97,21 @@ class ModelReader:
 
     def _array(self, name: str, dtype: str, shape: str, checksum: int, data: bytes) -> np.ndarray:
         sizes = self._json(shape, zlib.crc32(shape.encode()))
-        if dtype not in DTYPES or not _is_shape(sizes):
+        kind = dtype.removeprefix(PACKED)
+        if kind not in DTYPES or not _is_shape(sizes):
             self._refuse(f"array {name!r} has type {dtype!r} and shape {shape!r:.99}")
-        if math.prod(sizes) * np.dtype(dtype).itemsize != len(data) or zlib.crc32(data) != checksum:
+        count = math.prod(sizes)
+        size = count * np.dtype(kind).itemsize
+        if (dtype == kind and size != len(data)) or zlib.crc32(data) != checksum:
             self._refuse(f"array {name!r} does not match its checksum")
-        array = np.frombuffer(data, dtype=dtype).reshape(sizes)
+        self._room -= size
+        if size > LARGEST_ARRAY or self._room < 0:
+            self._refuse(f"array {name!r} of {size:,} bytes is more than there is room for in it")
+        try:
+            array = np.frombuffer(data, kind) if dtype == kind else unpacked(data, np.dtype(kind), count)
+        except ValueError as error:
+            raise FileError(f"{self.path}: damaged: array {name!r}: {error}; restore a copy") from error
+        array = array.reshape(sizes)
         if array.dtype.kind == "f" and not np.isfinite(array).all():
             self._refuse(f"array {name!r} holds what is no number")
         return array
@@ -144,9 +167,9 @@ def _reader(path: str | os.PathLike[str], database: sqlite3.Connection) -> Model
     if application != APPLICATION_ID:
         raise FileError(f"{path}: " + ("not a baytree model file" if size else "is empty: nothing was written yet"))
     [(version,)] = database.execute("PRAGMA user_version")
-    if version != FORMAT:
+    if not OLDEST <= version <= FORMAT:
         age = "a newer" if version > FORMAT else "no"
-        raise FileError(f"{path}: written by {age} baytree (format {version}, this one reads {FORMAT})")
+        raise FileError(f"{path}: written by {age} baytree (format {version}, this one reads {OLDEST} to {FORMAT})")
     database.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, min(max(size, 4096), 2**31 - 1))
     # Views, triggers and generated columns would be programs.
     found = database.execute("SELECT sql FROM sqlite_master WHERE sql IS NOT NULL LIMIT 9").fetchall()

@@ -14,7 +14,18 @@ from typing import Any
 import numpy as np
 
 from ..errors import FileError
-from .layout import APPLICATION_ID, BUSY_SECONDS, FORMAT, LARGEST_ARRAY, TABLES, Arrays
+from .layout import (
+    APPLICATION_ID,
+    BUSY_SECONDS,
+    FORMAT,
+    FREE,
+    LARGEST_ARRAY,
+    MOST_TIMES,
+    PACKED,
+    TABLES,
+    Arrays,
+)
+from .packing import packed
 from .place import Lock, partial_path, place_of
 
 REASONS = {
@@ -34,6 +45,7 @@ class ModelWriter:
     def __init__(self, path: str | os.PathLike[str], unfinished: Path, lock: Lock) -> None:
         self.path, self.unfinished = Path(path), unfinished
         self._lock, self._block = lock, 0
+        self._spare = 0  # bytes that arrays may still unpack to, beyond those that each is granted
         self._database = sqlite3.connect(unfinished, timeout=BUSY_SECONDS)
 
     @classmethod
@@ -74,6 +86,7 @@ class ModelWriter:
     def _lay_out(self, header: Mapping[str, Any]) -> None:
         """The tables and the header, which the first block completes."""
         numbers = (f"PRAGMA application_id={APPLICATION_ID}", f"PRAGMA user_version={FORMAT}")
+        self._spare = FREE
         for statement in ("BEGIN IMMEDIATE", *numbers, *TABLES):
             self._database.execute(statement)
         rows = [(key, *_checked(value)) for key, value in header.items()]
@@ -112,16 +125,24 @@ class ModelWriter:
     def append(self, draws: Sequence[Arrays], states: Sequence[Mapping[str, Any]]) -> None:
         """Add a block of draws of every chain, and the states that the chains reached, in one transaction."""
         with self._transaction():
+            self._database.execute(f"PRAGMA user_version={FORMAT}")  # of a run that an earlier version began
             for chain, (arrays, state) in enumerate(zip(draws, states, strict=True)):
                 self._database.execute("INSERT OR REPLACE INTO states VALUES (?, ?, ?)", (chain, *_checked(state)))
                 for name, array in arrays.items():
                     if array.nbytes > LARGEST_ARRAY:
                         raise FileError(f"{self.path}: a block of {array.nbytes:,} bytes is too large; raise thin")
-                    data = np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("<"))
-                    described = (data.dtype.str, json.dumps(data.shape), zlib.crc32(data.data))
-                    row = (name, chain, self._block, *described, data)
+                    row = (name, chain, self._block, *self._described(array))
                     self._database.execute("INSERT INTO arrays VALUES (?, ?, ?, ?, ?, ?, ?)", row)
         self._block += 1
+
+    def _described(self, array: np.ndarray) -> tuple[str, str, int, Any]:
+        """The type, shape, checksum and bytes of an array: packed, but where the file would unpack to too much."""
+        plain = np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("<"))
+        kind, data = plain.dtype.str, packed(plain)
+        if data is None or self._spare + MOST_TIMES * len(data) < plain.nbytes:
+            return kind, json.dumps(plain.shape), zlib.crc32(plain.data), plain
+        self._spare += MOST_TIMES * len(data) - plain.nbytes
+        return PACKED + kind, json.dumps(plain.shape), zlib.crc32(data), data
 
     def record(self, key: str, value: Mapping[str, Any]) -> None:
         """Add an entry to the header, or replace it."""

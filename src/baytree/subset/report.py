@@ -299,9 +299,11 @@ class SubsetReport(Report[SubsetPosterior]):
                 values[:, :, column] += added / len(parents)
         size = np.abs(values).mean(axis=1)
         levels = np.full(values.shape[1:], np.nan)
+        told = np.full(values.shape[1:], np.nan, dtype=object)
         for number, column in enumerate(self.schema.columns):
             if column.kind != "categorical":
-                ranks = np.argsort(np.argsort(matrix[:, self.schema.units[number].begin], kind="stable"), kind="stable")
+                told[:, number] = matrix[:, self.schema.units[number].begin]
+                ranks = np.argsort(np.argsort(told[:, number], kind="stable"), kind="stable")
                 levels[:, number] = ranks / max(len(matrix) - 1, 1)
         return Shap(
             columns=self.schema.names,
@@ -313,6 +315,7 @@ class SubsetReport(Report[SubsetPosterior]):
             base=float(self._draws(matrix).mean()),
             prob=PROB,
             levels=levels,
+            values=told,
             response=self.response.name,
         )
 

@@ -121,19 +121,19 @@ def test_soft_questions() -> None:
         ("--semantics reject", "--semantics is for a program"),
         ("--prior growtree.slp --beta 2", "write it into growtree.slp"),
         ("--prior edittree.slp --semantics reject", "edittree.slp: not for sums of trees"),
-        ("--prior growtree.slp --init grow", "init='grow' needs a GrowTree"),
-        ("--trees 0", "trees=0: choose a whole number, 1 or more"),
-        ("--k -1", "k=-1.0: choose a positive number"),
-        ("--q 1", "q=1.0 is a probability"),
-        ("--nu 0", "nu=0.0: choose a positive number"),
-        ("--k much", "k='much': choose a positive number, or 'learned'"),
+        ("--prior growtree.slp --init grow", "--init grow needs a GrowTree"),
+        ("--trees 0", "--trees 0: choose a whole number, 1 or more"),
+        ("--k -1", "--k -1.0: choose a positive number"),
+        ("--q 1", "--q 1.0 is a probability"),
+        ("--nu 0", "--nu 0.0: choose a positive number"),
+        ("--k much", "--k much: choose a positive number, or 'learned'"),
         ("--sigma lineal", "Did you mean 'linear'?"),
-        ("--sigma -2", "sigma=-2.0: choose a positive number"),
+        ("--sigma -2", "--sigma -2.0: choose a positive number"),
         ("--proposal swap", "no proposal 'swap'. Choose from: auto, birth_death, change"),
         ("--variance-trees 5", "add that, or leave --variance-trees out"),
-        ("--variance forest --nu inf", "nu=inf fixes the noise"),
-        ("--split soft --monotone x4=+1", "split='soft' cannot be held to Monotone; leave that out"),
-        ("--split soft --init grow", "with split='soft' choose init='root'"),
+        ("--variance forest --nu inf", "--nu inf fixes the noise"),
+        ("--split soft --monotone x4=+1", "--split soft cannot be held to --monotone; leave that out"),
+        ("--split soft --init grow", "with --split soft choose --init root"),
         ("--split soft --proposal perturb", "only the cuts of hard rules are perturbed"),
         ("--bandwidth 0.2", "--bandwidth is for --split soft"),
         ("--offset nothing", "no column 'nothing'"),
@@ -225,7 +225,9 @@ def test_kinds_of_classes() -> None:
     assert set(new) <= {"absent", "present"}
     draws = predicted("kyphosis.baytree", "kyphosis.csv", "--kind", "draws")
     assert draws.columns == ["row", "chain", "draw", "P(absent)", "P(present)"]
-    assert "no kind of prediction 'vote'" in failure("predict", "kyphosis.baytree", "kyphosis.csv", "--kind", "vote")
+    assert "--kind vote: kyphosis.baytree does not offer that" in failure(
+        "predict", "kyphosis.baytree", "kyphosis.csv", "--kind", "vote"
+    )
 
 
 def test_kinds_of_a_single_tree() -> None:

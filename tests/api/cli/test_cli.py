@@ -32,9 +32,11 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     friedman = bt.datasets.friedman(n=120)
     kind = np.where(friedman.X["x1"].to_numpy() > 0.5, "007", "08")
     friedman.X.with_columns(pl.Series("kind", kind), pl.Series("y", friedman.y)).write_csv(folder / "friedman.csv")
-    invoke("fit", folder / "cancer.csv", "--target", "class", *QUICK, "--out", folder / "cancer.baytree")
+    invoke(
+        "fit", folder / "cancer.csv", "--target", "class", "--model", "cart", *QUICK, "--out", folder / "cancer.baytree"
+    )
     invoke("fit", folder / "friedman.csv", "--target", "y", *QUICK, "--out", folder / "friedman.baytree",
-           "--categorical", "kind")  # fmt: skip
+           "--categorical", "kind", "--model", "cart")  # fmt: skip
     return folder
 
 
@@ -294,14 +296,14 @@ def test_wrong_column() -> None:
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (["--alpha", "2"], "alpha=2.0"),
+        (["--alpha", "2"], "--alpha 2.0"),
         (["--draws", "0"], "--draws 0"),
         (["--chains", "0"], "--chains 0"),
         (["--thin", "0"], "--thin 0"),
         (["--warmup", "-1"], "--warmup -1"),
         (["--proposal", "birth_deth"], "Did you mean 'birth_death'?"),
         (["--max-cuts", "many"], "--max-cuts many"),
-        (["--max-cuts", "0"], "max_cuts=0"),
+        (["--max-cuts", "0"], "--max-cuts 0"),
         (["--seed", "-1"], "--seed -1"),
         (["--seed", str(2**64)], f"--seed {2**64}"),
         (["--task", "regression"], "must be numbers"),

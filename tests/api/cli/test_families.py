@@ -324,8 +324,8 @@ def test_what_a_family_says_instead_is_of_others(name: str) -> None:
         assert set(instead) <= others - names(name, command)
 
 
-def test_the_first_family_is_the_usual_one() -> None:
-    message = failure("fit", "unreadable.csv", "--target", "y", "--trees", "12")
+def test_options_that_no_family_has_together_are_refused_as_of_single_trees() -> None:
+    message = failure("fit", "unreadable.csv", "--target", "y", "--trees", "12", "--rule", "uniform")
     assert message == "--trees is for sums of trees; choose --model bart, or leave --trees out"
 
 
@@ -425,7 +425,7 @@ def test_draws_have_a_line_each(name: str, kind: str) -> None:
 @families
 def test_a_kind_that_is_not_there(name: str) -> None:
     message = failure("predict", f"{name}.baytree", "friedman.csv", "--kind", "meen")
-    assert "no kind of prediction 'meen'. Did you mean 'mean'? Choose from: mean, interval" in message
+    assert "does not offer that. Did you mean 'mean'? It offers\n  auto: " in message
 
 
 # ---- killed and resumed ---------------------------------------------------------------------------------------------

@@ -92,7 +92,7 @@ def test_prior_ends_with_a_fit_that_can_be_pasted() -> None:
     [
         (["--draws", "0"], "--draws 0: choose a whole number, 1 or more"),
         (["--seed", "-1"], "--seed -1: choose a whole number from 0"),
-        (["--alpha", "2"], "alpha=2.0 is a probability"),
+        (["--alpha", "2"], "--alpha 2.0 is a probability"),
         (["--max-cuts", "few"], "--max-cuts few: choose a whole number, or 'all'"),
         (["--edits", "3"], "--edits is for a given tree; name it by --edit, or leave --edits out"),
         (["--semantics", "reject"], "--semantics is for a program; name it by --prior"),

@@ -137,7 +137,7 @@ class TestCells:
     @pytest.mark.parametrize(
         ("bad", "message"),
         [
-            (with_cell(np.inf), r"column 'x1': 1 infinite value \(inf\), the first at row index 2"),
+            (with_cell(np.inf), r"column 'x1', row index 2: inf is an infinite value"),
             (with_cell(-np.inf), "inf"),
             (with_cell(float("inf"), object), "inf"),
             (with_cell(10**400, object), "too large"),
@@ -183,8 +183,8 @@ class TestResponse:
             ([2.0, 2.0, 2.0], "regression", "the response is 2 in every row"),
             (["a", "a", "a"], "classification", "only one class, a"),
             ([1.0, 1.0, 1.0], "classification", "only one class"),
-            (["a", "b", "a"], "regression", "must be numbers, not text such as 'a'"),
-            (["1.5", "2.5", "3.5"], "regression", "must be numbers, not text such as '1.5'"),
+            (["a", "b", "a"], "regression", "'a' where the response of a regression must be numbers, not text"),
+            (["1.5", "2.5", "3.5"], "regression", "'1.5' where the response of a regression must be numbers, not text"),
             ([0.1, 0.5, 0.7], "classification", "Unknown label type"),
             (np.array(["a", 1, 2], dtype=object), "classification", "classes mix text and other types"),
             (np.array([1j, 2, 3]), "regression", "Complex data not supported"),
@@ -239,11 +239,11 @@ class TestPrediction:
             schema.encode(X)
 
     def test_text_in_a_numeric_column(self, schema):
-        with pytest.raises(InputError, match="column 'mass' is numeric, but holds text such as 'heavy'"):
+        with pytest.raises(InputError, match="'heavy' is text, but the column is numeric"):
             schema.encode(FRAME.with_columns(mass=pl.lit("heavy")))
 
     def test_infinity(self, schema):
-        with pytest.raises(InputError, match=r"column 'mass': 3 infinite values \(inf\)"):
+        with pytest.raises(InputError, match=r"'mass', row index 0: inf is an infinite value, and 2 further cells"):
             schema.encode(FRAME.with_columns(mass=pl.lit(np.inf)))
 
 
@@ -260,7 +260,7 @@ class TestFiles:
             ("t.csv", b"x,y,x\n1,2,3\n4,5,6\n", "duplicate column names: 'x'"),
             ("t.csv", b"x;y\n1;2\n3;4\n", "separated by ';'"),
             ("t.csv", b"x,y\n2020-01-01,1\n2020-01-02,2\n", "column 'x' holds dates"),
-            ("t.csv", b"x,y\ninf,1\n2,2\n", "column 'x': 1 infinite value"),
+            ("t.csv", b"x,y\ninf,1\n2,2\n", "inf is an infinite value"),
             ("t.csv.gz", gzip.compress(b"x,y\n" + b"1,2\n" * 5000, mtime=0)[:40], "cannot be read"),
             ("t.parquet", b"PAR1 and then nothing", "cannot be read"),
         ],

@@ -155,7 +155,7 @@ class TestNewRows:
             schema.encode(frame.drop(columns="sex"))
         with pytest.raises(InputError, match="expecting 4 features"):
             schema.encode(np.zeros((2, 3)))
-        with pytest.raises(InputError, match="'age' is numeric, but holds text such as 'old'"):
+        with pytest.raises(InputError, match="'old' is text, but the column is numeric"):
             schema.encode(frame.assign(age="old"))
         with pytest.raises(InputError, match="infinite"):
             schema.encode(frame.assign(age=np.inf))
@@ -277,7 +277,7 @@ class TestEdges:
         [
             ([[1.0], [2.0]], [1.0, None], {}, "1 missing value (NaN) in the response"),
             ([[1.0], [2.0]], [1.0, 1.0], {}, "the response is 1 in every row"),
-            ([[1.0], [2.0]], ["a", "b"], {}, "must be numbers, not text such as 'a'"),
+            ([[1.0], [2.0]], ["a", "b"], {}, "'a' where the response of a regression must be numbers, not text"),
             ([[1.0], [2.0]], [1.0, 2.0], {"sample_weight": [0, 1]}, "at least 2 rows are needed"),
             ([[1.0]], [1.0], {}, "at least 2 rows are needed"),
             ([[1.0], [np.inf]], [1.0, 2.0], {}, "infinite"),

@@ -128,7 +128,7 @@ def test_tables_of_any_shape(tmp_path: Path, rows: list[list[str]]) -> None:
 
 def test_where_a_file_cannot_be_read(tmp_path: Path, reader: str) -> None:
     for content, reason in (
-        (b"x,y\n1,2\n1,2,3\n", "line 3 has 3 cells, but the header 2"),
+        (b"x,y\n1,2\n1,2,3\n", "line 3: 3 cells, but the header has 2"),
         (b'x,y\n"a\nb",2\n"c"d,2\n', "line 4: text stands behind a closing quote"),
         (b'x,y\n1,2\n"c,2\n', "line 3: a quote is never closed"),
         (b"x,y\n1,\xff\n", "byte 6 is not UTF-8"),

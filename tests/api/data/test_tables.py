@@ -494,7 +494,7 @@ class TestOddCells:
     def test_a_file(self, path):
         message = (
             r"^column 'x': 49 of 50 values are numbers, but not 'abc': it is treated as categories; "
-            r"correct them or declare it categorical$"
+            r"correct them, the first at row index \d+, or declare it categorical$"
         )
         with pytest.warns(UserWarning, match=message):
             assert read(path, "y").columns[0].kind == "categorical"
@@ -506,8 +506,11 @@ class TestOddCells:
 
     def test_a_response(self, path):
         frame = pd.read_csv(path).dropna()
-        with pytest.warns(UserWarning, match=r"column 'x': 49 of 50 .* but not 'abc': .* or set task='classification'"):
-            assert read(frame, "x").response.task == "classification"
+        with pytest.raises(
+            InputError, match=r"'abc' is not a number, as 49 of 50 values are; .* set task='classification'"
+        ):
+            read(frame, "x")
+        assert read(frame, "x", task="classification").response.task == "classification"
 
     def test_no_warning_if_declared(self, path):
         frame = pd.read_csv(path)
@@ -540,7 +543,7 @@ class TestBooleanLevels:
     def test_booleans_written_as_text(self):
         (column,) = one_column([True, False]).columns
         assert column.encode(["True", "FALSE", None, "true"]).tolist() == [1, 0, 2, 1]
-        with pytest.raises(InputError, match="column 'x' is boolean, but holds text such as 'yes'"):
+        with pytest.raises(InputError, match="'yes' is text, but the column is boolean"):
             column.encode(["True", "yes", "no"])
 
 

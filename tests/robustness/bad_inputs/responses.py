@@ -66,7 +66,7 @@ RESPONSES = [
     Case(
         "classes of text and numbers", lambda: trees(y=mix("x"), task="classification"), InputError, "classes mix text"
     ),
-    Case("a slip among numbers", lambda: trees(y=mix("1,5")), InputError, "classes mix text and other types"),
+    Case("a slip among numbers", lambda: trees(y=mix("1,5")), InputError, "'1,5' is not a number"),
     Case("fractions to be classified", lambda: trees(y=Y, task="classification"), InputError, "Unknown label type"),
     Case("a task that is none", lambda: trees(task="cluster"), InputError, "Choose from: auto, classification"),
     Case("a task that is a number", lambda: trees(task=1), InputError, "no task 1"),
@@ -92,7 +92,7 @@ RESPONSES = [
         "an infinite response",
         lambda: trees(y=put(Y, 3, np.inf), task="regression"),
         InputError,
-        "first at row index 3",
+        "row index 3: inf",
     ),
     Case("an infinite response for linear models", lambda: lines(y=put(Y, 3, -np.inf)), InputError, "infinite value"),
     Case("an infinite response in a sequence", lambda: steps(y=put(Y, 3, np.inf)), InputError, "infinite value"),

@@ -138,7 +138,10 @@ RUNS = [
     Case("a curve of a column by its place", lambda: sums().partial_dependence(X, 9), InputError, "9"),
     Case("a curve at no points", lambda: sums().partial_dependence(X, "x0", grid=0), InputError, "grid=0"),
     Case(
-        "a curve at words", lambda: sums().partial_dependence(X, "x0", grid="all"), InputError, "holds text such as 'a'"
+        "a curve at words",
+        lambda: sums().partial_dependence(X, "x0", grid="all"),
+        InputError,
+        "'a' is text, but the column is numeric",
     ),
     Case("a curve of no rows", lambda: sums().partial_dependence(X[:0], "x0"), InputError, "row"),
     Case(

@@ -83,7 +83,7 @@ TABLES = [
         lambda: fitted(np.random.default_rng(1).normal(size=(ROWS, 90)), model=bt.Subset(method="sample")),
     ),
     # ---- numbers --------------------------------------------------------------------------------------------------
-    Case("an infinite cell", lambda: trees(put(X, (3, 0), np.inf)), InputError, "first at row index 3"),
+    Case("an infinite cell", lambda: trees(put(X, (3, 0), np.inf)), InputError, "row index 3: inf"),
     Case("minus infinity", lambda: lines(put(X, (0, 1), -np.inf)), InputError, "infinite value"),
     Case("infinity in a sequence", lambda: steps(put(X, (2, 1), np.inf)), InputError, "infinite value"),
     Case("a number past float64", lambda: trees(stray(0, 10**400)), InputError, "too large for float64"),
@@ -248,7 +248,7 @@ TABLES = [
         "a new frame with text for numbers",
         lambda: drawn(trees(column(B))).predict(column(LABELS)),
         InputError,
-        "is numeric, but holds text",
+        "is text, but the column is numeric",
     ),
     Case("new labels that were never seen", lambda: drawn(trees(column(LABELS))).predict(column(["new"] * ROWS))),
     Case("new labels for experts", lambda: drawn(lines(column(LABELS)), EM).predict(column(["new"] * ROWS))),

@@ -27,6 +27,11 @@ void add_ranges(const Column& column, const Rule& rule, bool missing_left, std::
 }  // namespace
 
 StoredTrees::StoredTrees(const ForestView& forest, std::span<const Column> columns) : columns_(columns.size()) {
+  const std::size_t splits = forest.feature.size() / 2;  // and a range of codes for each, but of odd sets of levels
+  splits_.reserve(splits);
+  ranges_.reserve(splits);
+  right_rows_.reserve(splits);
+  begin_.reserve(forest.begin.size() + 1);
   std::vector<std::uint32_t> place(columns.size(), 0);  // of each column among those asked about, counted from 1
   for (std::size_t tree = 0; tree < forest.begin.size(); ++tree) {
     const Nodes nodes = unpack_tree(forest, tree, columns);

@@ -14,8 +14,9 @@ from rich.text import Text
 
 from ...data.files import SEPARATORS
 from ...sampling import api as sampling
+from ..choosing import chosen_family
 from ..declaring import RAW, Command, asked_of, words
-from ..families import FAMILIES, USUAL, AnyFamily, family_named, family_of
+from ..families import FAMILIES, AnyFamily, family_named, family_of
 from ..files import require_file, require_no_unfinished, require_place
 from ..options import FitOptions, PredictOptions, require_numbers
 from ..output import Output, session
@@ -25,7 +26,7 @@ from ..resuming import require_same, telling_how_to_resume, unfinished
 from ..terminal import next_steps
 
 EPILOG = "\n\n".join(
-    [f"The options of each family; without --model it is {USUAL}:"]
+    ["The options of each family; without --model the options or the table decide:"]
     + [f"  [cyan]baytree fit --model {one.name} --help[/cyan]  [dim]# {one.about}[/dim]" for one in FAMILIES.values()]
 )
 
@@ -53,20 +54,28 @@ def command(context: typer.Context) -> None:
         begun = unfinished(path) if first.resume else None
         if first.resume and begun is None:
             output.note(f"the run of {path} was killed before it began: it begins now, with the options given here")
-        family = family_of(begun[0], path) if begun and first.model is None else family_named(first.model)
-        asked = asked_of(context, family)
-        model, tempering = family.build(asked, output), asked.tempering()
-        length = asked.length()
-        require_numbers(asked, asked.seed, chains=1, draws=1, thin=1, warmup=0)
         require_place(path)
-        require_file(asked.file)
+        require_file(first.file)
         if begun is None:
             require_no_unfinished(path)
+        length = first.length()
+        require_numbers(first, first.seed, chains=1, draws=1, thin=1, warmup=0)
+        design, why = None, ""
+        if first.model is not None:
+            family = family_named(first.model)
+        elif begun is not None:
+            family = family_of(begun[0], path)
         else:
+            family, design, why = chosen_family(context, output)
+        asked = asked_of(context, family)
+        model, tempering = family.build(asked, output), asked.tempering()
+        if begun is not None:
             require_same(asked, family, model, *begun, path)
-        design = family.read(asked)
+        design = family.read(asked) if design is None else design
         if output.chatty:
             say_read(asked, design, output)
+        if why and output.chatty:
+            output.say(Text.assemble("Model: ", why))
         began = time.monotonic()
         run = {"threads": asked.threads, "progress": output.chatty}
         with telling_how_to_resume(asked, path):

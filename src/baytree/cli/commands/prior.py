@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
+from ...sampling.memory import require_room
 from ...text import counted, percent
 from ...trees.prior_samples import PriorDraws
 from ..declaring import SAMPLING, Command
@@ -19,6 +20,9 @@ from ..reading import say_read
 from ..terminal import bar_chart, next_steps, section
 from ..tree_drawing import draw_tree, leaves, size_line
 from ..tree_prior import TreePriorOptions, read_bins, tree_prior
+
+# What a drawn tree takes in memory, in bytes, at the least.
+TREE = 100
 
 
 @dataclass(kw_only=True)
@@ -49,6 +53,7 @@ def command(context: typer.Context) -> None:
         prior = tree_prior(asked, output)
         require_numbers(asked, asked.seed, draws=1)
         require_file(asked.file)
+        require_room(TREE * asked.draws, f"--draws {asked.draws}", "draw fewer; 1,000 say as much")
         design = read_bins(asked)
         if output.chatty:
             say_read(asked, design, output)

@@ -20,12 +20,10 @@ FAMILIES: dict[str, AnyFamily] = {
     for module in iter_modules(__path__)
     if module.name != "base"
 }
-USUAL = "cart"
 
 
-def family_named(name: str | None) -> AnyFamily:
-    """The family of a name; without one the usual."""
-    name = name or USUAL
+def family_named(name: str) -> AnyFamily:
+    """The family of a name."""
     if name not in FAMILIES:
         raise unknown_choice("model", name, FAMILIES)
     return FAMILIES[name]
