@@ -35,7 +35,11 @@ def save(name: str, draw: Callable[[], Any]) -> None:
     print(f"{name}.png")
 
 
-# Single trees: which children have kyphosis after an operation of the spine?
+# Single trees: which biopsies are malignant?
+biopsies = bt.datasets.load("breast_cancer").design()
+save("tree", lambda: bt.plot.tree(bt.sample(bt.CART(), biopsies, **{"effort": "quick"} | run)))
+
+# Which children have kyphosis after an operation of the spine?
 children = bt.datasets.load("kyphosis").design()
 trees = bt.sample(bt.CART(), children, **run)
 save("tree", lambda: bt.plot.tree(trees))
@@ -66,8 +70,7 @@ save("calibration", lambda: bt.plot.calibration(sums, held_out))
 save("summary_tree", lambda: bt.plot.tree(sums.summary_tree(half, max_leaves=6)))
 save("explanation", lambda: bt.plot.explanation(sums, data.X[5]))
 
-# Classes: malignant biopsies.
-biopsies = bt.datasets.load("breast_cancer").design()
+# Classes: the biopsies again.
 rows = np.arange(biopsies.rows)
 classes = bt.sample(bt.BART(trees=20 if quick else 50), biopsies.take(rows[::2]), **run)
 save("calibration_classes", lambda: bt.plot.calibration(classes, biopsies.take(rows[1::2]), groups=8))

@@ -175,15 +175,8 @@ def _panel(ax: Axes, leaves: Leaves, at: np.ndarray, rows: Sequence[int], small:
     for line, number in zip(at, rows, strict=False):
         ax.text(1.04, line, f"{number:,}", transform=ax.get_yaxis_transform(), va="center", fontsize=0.9 * small)
     if rows:
-        ax.text(
-            1.04,
-            -0.06 / max(LEAST_HEIGHT, LINE_INCHES * count),
-            "rows",
-            transform=ax.transAxes,
-            va="top",
-            fontsize=0.9 * small,
-            color="0.35",
-        )
+        where = ax.get_yaxis_transform()
+        ax.text(1.04, -0.55, "rows", transform=where, va="center", fontsize=0.8 * small, color="0.35")
     ax.set(ylim=(count - 0.4, -0.6), yticks=[])
     ax.tick_params(labelsize=0.9 * small)
     ax.set_facecolor("none")
