@@ -195,7 +195,7 @@ def is_near(written: str, meant: str) -> bool:
     if _is_begun(written, meant):
         return True
     shorter = min(len(written), len(meant))
-    return _slips(written, meant) <= (0 if shorter < 3 else max(1, shorter // 4))
+    return _slips(written, meant) <= (0 if shorter < 2 else max(1, shorter // 4))
 
 
 def _is_begun(written: str, meant: str) -> bool:

@@ -131,10 +131,16 @@ class Output:
             notes = {"notes": self._notes} if self._notes else {}
             self.write(as_json(record | notes) + "\n")
 
-    def write(self, text: str) -> None:
-        """Write text for programs, as UTF-8 wherever it goes; a terminal gets none of the signs that it obeys."""
+    def write(self, text: str) -> bool:
+        """Write text for programs, as UTF-8 wherever it goes; gives whether somebody may read on.
+
+        A terminal gets none of the signs that it obeys.
+        """
         with _ignoring_closed_pipe():
             typer.echo((text.translate(HARMLESS) if sys.stdout.isatty() else text).encode(), nl=False)
+            sys.stdout.flush()
+            return True
+        return False
 
     def _complain(self, text: str, style: str) -> None:
         from rich.text import Text

@@ -234,26 +234,26 @@ class Prediction(ABC):
         block = self.blocks(rows, **windows)  # type: ignore[arg-type]
         done, told = [0] * len(passes), 0
         waiting: dict[str, list[np.ndarray]] = {one: [] for one in kind}
-        while True:
-            for place, (together, step) in enumerate(passes):
-                while read - done[place] >= step or (ended and (done[place] < read or read == 0)):
-                    some = slice(done[place], min(done[place] + step, read))
-                    for one, found in _said(block, some, together, prob):
-                        waiting[one].append(found)
-                    done[place] = some.stop
-                    if read == 0:
-                        break
+        while not ended or told < read or not read:
+            place = done.index(min(done))
+            together, step = passes[place]
+            if not ended and read - done[place] < step:
+                part = next(parts, None)
+                ended = part is None
+                read = read if part is None else _keep(part, rows, windows)
+                continue
+            some = slice(done[place], min(done[place] + step, read))
+            for one, found in _said(block, some, together, prob):
+                waiting[one].append(found)
+            done[place] = some.stop
             ready = min(done) - told
-            if ready or (ended and read == 0):
+            if ready or not read:
                 yield {one: _taken(one, found, ready, self.shape) for one, found in waiting.items()}
                 told += ready
                 for window in (rows, *windows.values()):
                     window.forget(told)
-            if ended:
+            if not read:
                 return
-            part = next(parts, None)
-            ended = part is None
-            read = read if part is None else _keep(part, rows, windows)
 
     def require_kinds(self, wanted: Sequence[str]) -> None:
         """Raise InputError for kinds of prediction that there are not."""

@@ -74,7 +74,7 @@ def test_fit_and_show_say_what_is_known() -> None:
 
 
 def test_what_leaves_nothing_to_learn_is_a_note() -> None:
-    note = "MaxDepth(0): every tree is a single leaf; choose 1 or more to let it ask"
+    note = "--max-depth 0: every tree is a single leaf; choose 1 or more to let it ask"
     assert json.loads(invoke(*FIT, "--max-depth", "0", "--json").stdout)["notes"] == [note]
     options = ("--prior", "growtree.slp", "--max-depth", "0")
     assert json.loads(invoke(*FIT, *options, "--json").stdout)["notes"] == [note, "replacing the model known.baytree"]

@@ -13,7 +13,7 @@ from baytree.cli.spoken import spoken
     ("text", "said"),
     [
         ("max_cuts=-3; choose a number, or None for all", "--max-cuts -3; choose a number, or all"),
-        ("init='grow' grows; with split='soft' choose it", "--init grow grows; with --split soft choose it"),
+        ("with split='soft' choose init='root'", "with --split soft choose --init root"),
         ("k=2.0.", "--k 2.0."),
         ("less; lower min_leaf", "less; lower --min-leaf"),
         ("column 'min_leaf': set task='classification'", "column 'min_leaf': set --task classification"),

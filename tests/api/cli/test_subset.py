@@ -155,7 +155,7 @@ def test_a_longer_run_can_be_pasted() -> None:
         ("--model-prior sizes=1,x", "h[1]='x'"),
         ("--model-prior 11", "an expected size of 11 with 10 free units; choose less than 10"),
         ("--model-prior -2", "k=-2.0: choose a positive number"),
-        ("--coefficients hyper-gm", "no prior of coefficients 'hyper-gm'. Did you mean 'hyper-g'?"),
+        ("--coefficients hyper-gm", "no prior of coefficients 'hyper-gm'. Did you mean 'hyper-gn'?"),
         ("--coefficients hyper-g=2", "a=2.0: choose more than 2"),
         ("--coefficients g=units", "no c 'units'. Did you mean 'unit'?"),
         ("--coefficients ridge=a", "c='a': choose a positive number"),

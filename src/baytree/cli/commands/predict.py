@@ -82,7 +82,8 @@ def command(context: typer.Context) -> None:
             output.result({"rows": len(found), "predictions": found})
         else:
             for place, part in enumerate(predictions):
-                output.write(part.write_csv(include_header=place == 0))
+                if not output.write(part.write_csv(include_header=place == 0)):
+                    break
 
 
 def _kinds(family: AnyFamily, posterior: Any, asked: PredictOptions) -> tuple[str, ...]:
