@@ -450,7 +450,7 @@ class TreeReport(Report[Posterior]):
 
     def _null(self) -> tuple[float | None, str]:
         """What a column's probability may be by chance: fits to permuted responses."""
-        design, model = self.training, self.posterior.model
+        design, model = self.training, self.posterior.model.by("chains")
         if design is None:
             return None, "What chance gives needs the training data."
         assert isinstance(design, Design)

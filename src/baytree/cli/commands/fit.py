@@ -133,6 +133,7 @@ def _steps(asked: FitOptions, family: AnyFamily, summary: Any, path: Path) -> li
     added = f" {again}" if again else ""
     steps = [
         (f"baytree show {model}", "see what was learned, and the diagnostics"),
+        (f"baytree report {model} --data {table}{added}", "a page of it, to show others"),
         (f"baytree predict {model} {table}{added}", "predict rows, these or new ones"),
     ]
     if asked.resume:  # what the run was begun with need not be among the options
