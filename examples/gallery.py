@@ -42,7 +42,6 @@ save("tree", lambda: bt.plot.tree(bt.sample(bt.CART(), biopsies, **{"effort": "q
 # Which children have kyphosis after an operation of the spine?
 children = bt.datasets.load("kyphosis").design()
 trees = bt.sample(bt.CART(), children, **run)
-save("tree", lambda: bt.plot.tree(trees))
 save("top_trees", lambda: bt.plot.top_trees(trees, 4))
 save("posterior_map", lambda: bt.plot.posterior_map(trees))
 save("trace", lambda: bt.plot.trace(trees))
