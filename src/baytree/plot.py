@@ -235,7 +235,7 @@ def shap(posterior: BasePosterior, X: Any, ax: Axes | None = None, *, kind: str 
     **options
         As ``shap`` of the posterior takes them.
     """
-    return _asked(posterior, "shap", "no sums of trees")(X, **options).plot(ax, kind)
+    return _asked(posterior, "shap", "no trees")(X, **options).plot(ax, kind)
 
 
 def inclusion(posterior: BasePosterior, ax: Axes | None = None) -> Axes:

@@ -14,7 +14,7 @@ from ..diagnostics.comparison import Rows
 from ..diagnostics.convergence import Diagnostics
 from ..errors import InputError
 from ..interpret.explanation import Reasons
-from ..interpret.interpretation import Additive
+from ..interpret.interpretation import Interpretable
 from ..mcmc.settings import RunSettings
 from ..posterior.arviz import Variable
 from ..posterior.base import Part, taken
@@ -34,7 +34,7 @@ VARIANCE, WEIGHTS = "variance_", "log_weight"
 
 
 @dataclass(frozen=True, eq=False)
-class BARTPosterior(Additive):
+class BARTPosterior(Interpretable):
     """Draws of sums of trees.
 
     Attributes
@@ -84,6 +84,7 @@ class BARTPosterior(Additive):
     recorded: Diagnostics | None = None
 
     of_draws = ("log_likelihood", "sigma", "freedom", "leaf_sd", "concentration")
+    adds_up_to = "variable of {}"
     array_types = ENSEMBLE_TYPES | {VARIANCE + name: kind for name, kind in ENSEMBLE_TYPES.items()}
 
     def __repr__(self) -> str:

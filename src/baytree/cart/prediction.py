@@ -11,24 +11,18 @@ import numpy as np
 
 from .. import _core
 from ..data.design import Schema
+from ..data.switches import widest_registers
 from ..data.to_core import native_columns
-from ..posterior.prediction import (
-    KINDS,
-    NUMBER_KINDS,
-    PREDICTION_KEY,
-    Block,
-    Prediction,
-    blocks_of_numbers,
-    row_blocks,
-)
-from ..trees.forest import Forest
+from ..interpret.interpretation import Explainable
+from ..posterior.prediction import KINDS, NUMBER_KINDS, PREDICTION_KEY, Block, blocks_of_numbers, row_blocks
+from ..trees.forest import Ensemble, Forest
 from .leaves import Leaf
 
 CLASS_KINDS = (*KINDS, "vote")
 
 
 @dataclass(frozen=True, eq=False)
-class TreePrediction(Prediction):
+class TreePrediction(Explainable):
     """What draws of single trees say about new rows.
 
     Attributes
@@ -101,6 +95,37 @@ class TreePrediction(Prediction):
     def leaves_of(self, bins: np.ndarray) -> np.ndarray:
         """The leaf of each tree that each row falls into, among all leaves of the trees, shape (trees, rows)."""
         return self.core.apply(bins).reshape(len(self.forest), len(bins))
+
+    def sums(self, place: int = 0) -> Ensemble:
+        """The draws as sums of one tree each, whose leaves predict a number or the probability of a class."""
+        means = self.leaf_means()[:, place].astype(np.float32)
+        index = np.ascontiguousarray(self.tree_index[:, :, None], dtype=np.int32)
+        return Ensemble(self.forest, index, means[self.forest.leaves_of(self.tree_index.ravel())])
+
+    def explain(self, bins: np.ndarray, place: int = 0) -> tuple[np.ndarray, np.ndarray]:
+        """Shapley values of what the leaves predict, and what it is expected to be of a row of which nothing is known.
+
+        Parameters
+        ----------
+        bins : numpy.ndarray of uint32, shape (rows, columns)
+            The rows, encoded.
+        place : int
+            With classes, whose probability it is.
+
+        Returns
+        -------
+        tuple of numpy.ndarray
+            Shapes (all draws, rows, columns) and (all draws,).
+        """
+        sums = self.sums(place)
+        core = _core.SumPredictor(native_columns(self.schema), sums.forest.arrays(), widest_registers())
+        draws = _core.SumDraws(sums.tree_index.reshape(-1, 1), sums.values, None, 1)
+        values, expected = core.shapley(np.ascontiguousarray(bins), draws)
+        return values.reshape(-1, *bins.shape), expected.ravel()
+
+    def explained_together(self, rows: int) -> Iterator[slice]:
+        """The rows in blocks whose Shapley values fill bounded memory."""
+        return row_blocks(rows, self.tree_index.size * len(self.schema.columns))
 
     def leaf_means(self, leaves: slice | np.ndarray = slice(None)) -> np.ndarray:
         """What these leaves predict, shape (leaves, width)."""

@@ -9,10 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .. import _core
 from ..data.design import Design
-from ..data.switches import widest_registers
-from ..data.to_core import native_columns
 from ..interpret import reported
 from ..interpret.dependence import Dependence, partial_dependence
 from ..interpret.importance import PROB, Interactions, interactions
@@ -43,7 +40,7 @@ from ..report.tree_picture import NodeData, class_key, tree_picture
 from ..sampling.api import sample
 from ..text import counted, listed, percent
 from ..trees.diff import Edits
-from ..trees.forest import Ensemble, Rule, rules_of
+from ..trees.forest import Rule, rules_of
 from ..trees.tree import Tree
 from .posterior import Posterior
 from .prediction import LeafDraws, TreePrediction
@@ -422,7 +419,7 @@ class TreeReport(Report[Posterior]):
         importance = {"inclusion": asked, "by_chance": limit, "how": how}
         pairs = None
         if len(self.schema.names) > 1:
-            pairs = interactions(self.ensemble, self.schema)
+            pairs = interactions(self.posterior.sums, self.schema)
             parts.append(self._pairs(pairs))
         if self.seen is None:
             parts.append(words("Dependence and SHAP values need rows: give data.", class_="note"))
@@ -494,29 +491,13 @@ class TreeReport(Report[Posterior]):
 
         return partial_dependence(predict, self.schema, bins, column, rows=SOME_ROWS, response=response)
 
-    @cached_property
-    def ensemble(self) -> Ensemble:
-        """The draws as sums of one tree each."""
-        return self._as_ensemble(self.posterior.prediction)
-
-    def _as_ensemble(self, prediction: TreePrediction) -> Ensemble:
-        place, _ = self._class
-        index = prediction.tree_index[:, :, None].astype(np.int32)
-        means = prediction.leaf_means()[:, place if self.classes is not None else 0].astype(np.float32)
-        leaves = prediction.forest.leaves_of(prediction.tree_index.ravel())
-        return Ensemble(prediction.forest, np.ascontiguousarray(index), means[leaves])
-
     def _shap(self, bins: np.ndarray) -> Shap:
-        sums = self._as_ensemble(self.some)
-        native = _core.SumPredictor(native_columns(self.schema), sums.forest.arrays(), widest_registers())
-        draws = _core.SumDraws(sums.tree_index.reshape(-1, 1), sums.values, None, 1)
-
-        def explain(block: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-            values, base = native.shapley(np.ascontiguousarray(block), draws)
-            return values.reshape(-1, *block.shape), base.ravel()
-
+        place, response = self._class
         chosen = np.arange(len(bins))
-        return shap(explain, self.schema, bins, chosen, blocks=[slice(0, len(bins))], response=self._class[1])
+        blocks = self.some.explained_together(len(bins))
+        return shap(
+            lambda block: self.some.explain(block, place), self.schema, bins, chosen, blocks=blocks, response=response
+        )
 
     # ---- one row --------------------------------------------------------------------------------------------------
 

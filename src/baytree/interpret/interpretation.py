@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -49,10 +49,18 @@ class Explainable(Prediction):
 class Interpretable(Summarisable):
     """Draws of trees, or of sums of them, which can be asked about their columns."""
 
+    # What SHAP values of a class add up to.
+    adds_up_to: ClassVar[str] = "P({})"
+
     @property
     @abstractmethod
     def sums(self) -> Ensemble:
         """The draws as sums of trees; a single tree is a sum of one."""
+
+    @property
+    @abstractmethod
+    def prediction(self) -> Explainable:
+        """What the draws say about rows that the schema encoded, and how."""
 
     def variable_use(self, prob: float = use.PROB) -> VariableUse:
         """Of each column, the share of the splitting rules that use it; ``print`` or ``plot`` it.
@@ -226,15 +234,6 @@ class Interpretable(Summarisable):
             return response.name
         return of_class.format(f"{response.name} = {response.classes[place]}")
 
-
-class Additive(Interpretable):
-    """Draws of sums of trees, whose predictions can be told apart into what each column adds."""
-
-    @property
-    @abstractmethod
-    def prediction(self) -> Explainable:
-        """What the draws say about rows that the schema encoded, and how."""
-
     def shap(
         self,
         X: Any,
@@ -245,7 +244,7 @@ class Additive(Interpretable):
         seed: int = 0,
         prob: float = use.PROB,
     ) -> Shap:
-        """How much each column moves the sum of trees of each row away from its average: SHAP values, with bands.
+        """How much each column moves the prediction of each row away from its average: SHAP values, with bands.
 
         They are the path-dependent ones [1]_: a column that is not known sends a row both ways, in the shares of the
         training rows.
@@ -255,8 +254,8 @@ class Additive(Interpretable):
         X : Design, path, frame or array-like
             The rows to explain.
         of : class label, optional
-            Of classes, the one whose normal variable is explained; of two by default the second. Its probability grows
-            with the variable, but what columns add to it depends on the others.
+            Of classes, the one that is explained; of two by default the second. Of single trees it is its
+            probability, of sums of trees its normal variable, with which the probability grows.
         rows, draws, seed, prob
             As for `partial_dependence`.
 
@@ -274,5 +273,5 @@ class Additive(Interpretable):
             chosen,
             blocks=prediction.explained_together(len(chosen)),
             prob=prob,
-            response=self._name("variable of {}", place),
+            response=self._name(self.adds_up_to, place),
         )
