@@ -191,11 +191,11 @@ def did_you_mean(name: str, choices: Iterable[str]) -> str:
 
 
 def is_near(written: str, meant: str) -> bool:
-    """Whether a word is another but for its end, or slips of the pen: one, of long words a quarter of the letters."""
+    """Whether a word is another but for its end, or slips of the pen: one, of long words a third of the letters."""
     if _is_begun(written, meant):
         return True
-    shorter = min(len(written), len(meant))
-    return _slips(written, meant) <= (0 if shorter < 2 else max(1, shorter // 4))
+    shorter, longer = sorted((len(written), len(meant)))
+    return _slips(written, meant) <= (0 if shorter < 2 else max(1, longer // 3))
 
 
 def _is_begun(written: str, meant: str) -> bool:
@@ -203,14 +203,18 @@ def _is_begun(written: str, meant: str) -> bool:
 
 
 def _slips(written: str, meant: str) -> int:
-    """How many letters were left out, added, exchanged or turned around, at the least (Damerau and Levenshtein)."""
+    """How many letters were left out, added, exchanged or turned around, at the least (Damerau and Levenshtein).
+
+    Two digits that differ count twice: x2 is not meant where there is no x1.
+    """
     before: list[int] = []
     row = list(range(len(meant) + 1))
     for i, one in enumerate(written):
         above, before, row = before, row, [i + 1]
         for j, other in enumerate(meant):
             turned = i and j and one == meant[j - 1] and written[i - 1] == other
-            steps = [before[j + 1] + 1, row[j] + 1, before[j] + (one != other)]
+            exchanged = (1 + (one.isdigit() and other.isdigit())) * (one != other)
+            steps = [before[j + 1] + 1, row[j] + 1, before[j] + exchanged]
             row.append(min([*steps, above[j - 1] + 1] if turned else steps))
     return row[-1]
 

@@ -153,7 +153,7 @@ def test_the_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     wrong = run.invoke(app, [*fit, "--until-converged", "--effort", "quick"])
     assert wrong.exit_code == 2 and "--until-converged is --effort unlimited" in wrong.stderr
     wrong = run.invoke(app, [*fit, "--temperatures", "0"])
-    assert wrong.exit_code == 2 and "temperatures=0" in wrong.stderr
+    assert wrong.exit_code == 2 and "--temperatures 0: choose" in wrong.stderr
 
 
 def test_a_hot_rung_whose_trees_seldom_fit_goes_on() -> None:

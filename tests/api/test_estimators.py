@@ -131,8 +131,9 @@ def test_weights_are_routed() -> None:
     with config_context(enable_metadata_routing=True):
         asked = clone(model).set_fit_request(sample_weight=True)
         routed = make_pipeline(FunctionTransformer(), asked).fit(ROWS, NUMBERS, sample_weight=weight)
-        search = GridSearchCV(asked, {"draws": [20, 30]}, cv=2).fit(ROWS, NUMBERS, sample_weight=weight)
-        spread = asked.set_predict_request(return_std=True)
+        scored = clone(asked).set_score_request(sample_weight=True)
+        search = GridSearchCV(scored, {"draws": [20, 30]}, cv=2).fit(ROWS, NUMBERS, sample_weight=weight)
+        spread = clone(asked).set_predict_request(return_std=True)
         assert len(make_pipeline(spread).fit(ROWS, NUMBERS).predict(ROWS, return_std=True)) == 2
     alone = clone(model).fit(ROWS, NUMBERS, sample_weight=weight)
     np.testing.assert_array_equal(routed.predict(ROWS), alone.predict(ROWS))

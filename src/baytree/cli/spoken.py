@@ -16,7 +16,7 @@ VALUE = r"""'[^']*'|"[^"]*"|[^\s,;:()'"]*[^\s,;:()'".]"""
 NOTHING = r"(?!)"  # which no text has
 # What says something to Python alone is left out, or said otherwise.
 SAID: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
-    (r"row (?:at )?index ([\d,]+)", lambda found: f"row {int(found[1].replace(',', '')) + 1:,}"),
+    (r"row (?:at )?index (\d+(?:,\d{3})*)", lambda found: f"row {int(found[1].replace(',', '')) + 1:,}"),
     (r"(?:; |, or | or )?(?:see what )?(?<![\w./])bt\.\w+(?: (?:gives more|does|says within a small budget))?", ""),
     (r"^(drop|categorical)(?= names )", lambda found: option(found[1])),
     (r"(Interact names no column); write Interact\(\[.*\]\)", r"\1; write two or more, as in a,b"),

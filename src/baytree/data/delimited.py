@@ -56,6 +56,9 @@ def lines_of(text: str, separator: str) -> Iterator[tuple[int, list[str]]]:
     UnreadableError
         If quotes are misplaced.
     """
+    # Where a text ends with a separator, polars takes the cell behind it for none, unless it is alone in its line.
+    if text.endswith(separator) and "\n" in text and not text.endswith(f"\n{separator}"):
+        text = text.removesuffix(separator)
     return _quoted_lines(text, separator) if '"' in text else _plain_lines(text, separator)
 
 
@@ -89,8 +92,9 @@ def values_of(cells: Sequence[str], keep_text: bool = False) -> np.ndarray:
     if (numbers := _numbers(stripped)) is not None:
         if not all(WHOLE.fullmatch(cell) for cell in cells if cell not in MISSING_CELLS):
             return numbers
-        fit = len(numbers) > 0 and bool((np.abs(numbers) < 2**63).all())  # and none is missing
-        return np.array(list(map(int, cells))) if fit else numbers + 0.0  # a whole number has no negative zero
+        whole = [] if any(cell in MISSING_CELLS for cell in cells) else list(map(int, cells))
+        fit = len(whole) > 0 and min(whole) >= -(2**63) and max(whole) < 2**63
+        return np.array(whole) if fit else numbers + 0.0  # a whole number has no negative zero
     present = {cell.lower() for cell in cells if cell not in MISSING_CELLS}
     if present <= {"true", "false"}:
         truth = _objects(cells, lambda cell: cell.lower() == "true")

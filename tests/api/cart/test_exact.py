@@ -114,7 +114,7 @@ def test_auto(kyphosis: bt.Design, monkeypatch: pytest.MonkeyPatch, capsys: pyte
     assert bt.sample(auto, kyphosis, **small).model.method == "chains"
     said = capsys.readouterr().err
     assert "more than 1,000 sets of rows" in said
-    assert "MaxDepth" in said
+    assert "a limit of depth" in said
 
 
 @pytest.mark.parametrize(

@@ -54,6 +54,10 @@ class Family(ABC, Generic[Fit, AnyPosterior]):
     def read(self, asked: Fit) -> AnyDesign:
         """The table that the options describe, as the family takes it."""
 
+    def counts_all(self, design: AnyDesign, threads: int) -> bool:
+        """Whether a table is so small that the posterior is added up, and no chain is needed."""
+        return False
+
     @abstractmethod
     def settings(self, model: Any) -> Mapping[str, Any]:
         """What a run that is resumed goes on with, by option."""

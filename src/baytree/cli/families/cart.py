@@ -15,7 +15,8 @@ from ...cart import proposals
 from ...cart.model import CART
 from ...cart.posterior import Posterior, TopTree
 from ...cart.summary import Summary
-from ...data.design import Design
+from ...cart.summed import is_small
+from ...data.design import AnyDesign, Design
 from ...mcmc.mixtures import offered
 from ...priors.edit_tree import EditTree
 from ...slp import proposals as of_proofs
@@ -77,6 +78,11 @@ class CARTFamily(Family[CARTFit, Posterior]):
     def read(self, asked: CARTFit) -> Design:
         """The table in bins."""
         return read_bins(asked)
+
+    def counts_all(self, design: AnyDesign, threads: int) -> bool:
+        """Whether every tree can be counted."""
+        assert isinstance(design, Design)
+        return is_small(design, threads)
 
     def settings(self, model: CART) -> Mapping[str, Any]:
         """The prior and the proposals."""
