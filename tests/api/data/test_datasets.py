@@ -16,6 +16,7 @@ SHAPES = {
     "letter": (20000, 16),
     "waveform": (5000, 40),
     "heart": (270, 13),
+    "concrete": (1030, 8),
     "boston": (506, 13),
     "friedman": (500, 10),
     "robot_arm": (15000, 12),
@@ -55,9 +56,10 @@ def test_letter_has_26_classes():
     assert (len(counts), counts.min(), counts.max()) == (26, 734, 813)
 
 
-def test_boston_response():
-    y = datasets.load("boston").design().y
-    assert (round(y.mean(), 3), round(y.std(ddof=1), 3)) == (22.533, 9.197)
+@pytest.mark.parametrize(("name", "mean", "sd"), [("boston", 22.533, 9.197), ("concrete", 35.818, 16.706)])
+def test_responses(name, mean, sd):
+    y = datasets.load(name).design().y
+    assert (round(y.mean(), 3), round(y.std(ddof=1), 3)) == (mean, sd)
 
 
 def test_nominal_codes_of_heart_are_levels():
@@ -79,7 +81,7 @@ def test_options_go_to_read():
 def test_cautions():
     assert "Indigenous" in datasets.load("pima").caution
     assert "segregation" in datasets.load("boston").caution
-    assert datasets.load("kyphosis").caution == ""
+    assert datasets.load("kyphosis").caution == datasets.load("concrete").caution == ""
 
 
 def test_unknown_name():

@@ -355,6 +355,7 @@ def test_use_beside_trees() -> None:
     assert trees.mean[1] > 0.3
     left, right = linear.plot_beside(trees)
     assert (left.get_title(loc="left"), right.get_title(loc="left")) == ("Linear models", "Sums of trees")
+    assert [len(ax.texts) for ax in (left, right)] == [1, 1]  # under the title one line, and not two on each other
     other = fitted(pd.DataFrame(X, columns=["a", "b", "c"]), y).variable_use()
     with pytest.raises(bt.InputError, match="the trees have columns x0, x1, x2"):
         other.plot_beside(trees)
