@@ -40,6 +40,7 @@ def test_demo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 APART = {EXAMPLES / "demo.py", EXAMPLES / "gallery.py", EXAMPLES / "service.py"}
 
 
+@pytest.mark.slow  # what the page shows is run with the pages
 def test_gallery(tmp_path: Path) -> None:
     """Every picture can be drawn, and the page shows it and no other."""
     command = [sys.executable, str(EXAMPLES / "gallery.py"), "--quick", str(tmp_path)]
