@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import fields
 from typing import Any
 
-from ..cart.summed import is_small
 from ..data.design import AnyDesign
 from ..text import listed
 from ..validation import threads_of
@@ -41,7 +40,7 @@ def chosen_family(context: Any, output: Output) -> tuple[AnyFamily, AnyDesign | 
         family.build(asked_of(context, family), output)
     asked = asked_of(context, MANY)
     design: Any = MANY.read(asked)
-    if is_small(design, threads_of(asked.threads)):
+    if ONE.is_summed(design, threads_of(asked.threads)):
         why = "for in so small a table every one can be counted"
         return ONE, design, f"{ONE.about}, {why}; --model {MANY.name}: {MANY.about}"
     why = "which predicts best where trees are too many to count"

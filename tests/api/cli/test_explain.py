@@ -68,7 +68,7 @@ def test_another_table_and_options() -> None:
         (("kyphosis.baytree", "--row", 1, "--of", "maybe"), 2, "Choose from: absent, present"),
         (("kyphosis.baytree", "--row", 1, "--by", 1), 2, "leave it out"),
         (("kyphosis.baytree", "--row", 1, "--offset", 1), 2, "fitted without one"),
-        (("kyphosis.baytree", "--row", 1, "--prob", 2), 2, "prob=2"),
+        (("kyphosis.baytree", "--row", 1, "--prob", 2), 2, "--prob 2"),
         (("kyphosis.baytree", "--row", 1, "--out", "row.txt"), 2, "must end in .png, .svg, .pdf"),
         (("kyphosis.baytree", "--row", 1, "--out", "no/row.png"), 3, "there is no folder no"),
     ],

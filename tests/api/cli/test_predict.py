@@ -128,6 +128,6 @@ def test_kinds_that_a_model_offers(model: Path) -> None:
     said = failure("predict", model, "t.csv", "--kind", "moan")
     assert said.startswith(f"--kind moan: {model} does not offer that. Did you mean 'mean'? It offers\n  auto: ")
     assert [line.split(":")[0].strip() for line in said.splitlines()[1:]] == [
-        *("auto", "mean", "interval", "draws", "predictive", "predictive_interval", "sigma")
+        *("auto", "mean", "interval", "draws", "predictive", "predictive_interval", "sd", "sigma")
     ]
     assert predicted(model, "t.csv", "--kind", "sigma").columns == ["sigma"]

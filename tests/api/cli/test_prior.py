@@ -97,7 +97,7 @@ def test_prior_ends_with_a_fit_that_can_be_pasted() -> None:
         (["--edits", "3"], "--edits is for a given tree; name it by --edit, or leave --edits out"),
         (["--semantics", "reject"], "--semantics is for a program; name it by --prior"),
         (["--edit", "tree.txt", "--alpha", "0.5"], "--alpha is for the built-in prior; leave it out with --edit"),
-        (["--edit", "tree.txt", "--edits", "0"], "edits=0.0: choose a positive mean number of edits"),
+        (["--edit", "tree.txt", "--edits", "0"], "--edits 0.0: choose a positive mean number of edits"),
         (["--edit", "tree.txt", "--prior", "growtree.slp"], "--prior and --edit are two priors; choose one of them"),
         (["--prior", "growtree.slp", "--min-leaf", "3"], "with --prior, write it into growtree.slp"),
     ],

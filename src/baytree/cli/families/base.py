@@ -62,6 +62,10 @@ class Family(ABC, Generic[Fit, AnyPosterior]):
     def describe(self, posterior: AnyPosterior, summary: Any) -> list[RenderableType]:
         """What `baytree fit` says was learned."""
 
+    def is_summed(self, design: Any, threads: int) -> bool:
+        """Whether all models of so small a table can be added up within seconds, under the usual prior."""
+        return False
+
     # ---- baytree show ---------------------------------------------------------------------------------------------
 
     def draw(self, posterior: Any, asked: Any) -> list[RenderableType]:

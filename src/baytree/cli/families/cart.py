@@ -15,6 +15,7 @@ from ...cart import proposals
 from ...cart.model import CART
 from ...cart.posterior import Posterior, TopTree
 from ...cart.summary import Summary
+from ...cart.summed import is_small
 from ...data.design import Design
 from ...mcmc.mixtures import offered
 from ...priors.edit_tree import EditTree
@@ -77,6 +78,10 @@ class CARTFamily(Family[CARTFit, Posterior]):
     def read(self, asked: CARTFit) -> Design:
         """The table in bins."""
         return read_bins(asked)
+
+    def is_summed(self, design: Design, threads: int) -> bool:
+        """Whether every tree of so small a table can be added up."""
+        return is_small(design, threads)
 
     def settings(self, model: CART) -> Mapping[str, Any]:
         """The prior and the proposals."""
