@@ -138,6 +138,11 @@ class SumPrediction(Explainable):
         return None if names is None else len(names)
 
     @property
+    def weighs_noise(self) -> bool:
+        """Of numbers the weight is of the noise; a class of weight w is w equal ones."""
+        return self.classes is None
+
+    @property
     def shape(self) -> tuple[int, int]:
         """Numbers of chains and of draws of each."""
         chains, draws, _ = self.mean.sums.tree_index.shape

@@ -81,7 +81,9 @@ class SumReport(Report[BARTPosterior]):
             shown = large if len(large) <= 5 else [*large[:5], f"{len(large) - 5} more"]
             verb = "is" if len(large) == 1 else "are"
             chance = (
-                f"; {listed(shown)} {verb} used more than chance gives" if large else "; none more than chance gives"
+                f"; {listed(shown)} {verb} used more than chance gives"
+                if large
+                else "; none more than chance gives, as so many trees ask about everything: SHAP values tell more"
             )
         return f"The trees use most {listed(named)}{chance}." if named else "The trees ask hardly anything."
 
@@ -268,17 +270,26 @@ class SumReport(Report[BARTPosterior]):
         column = self.schema.columns[at]
         inside = cut < len(column.cuts)
         values, weight = column.cuts[cut[inside]], held[inside] / held.sum()
+        title = f"Where rules cut {column.name}"
+        if len(column.cuts) <= PARTS:
+            shares = np.bincount(cut[inside], weight, minlength=len(column.cuts))
+            rows = list(zip(map(number, column.cuts), shares.tolist(), strict=True))
+            return self._cut_shares(title, column.name, [name for name, _ in rows], rows, "at")
         low, high = float(column.cuts[0]), float(column.cuts[-1])
         edges = np.linspace(low, high if high > low else low + 1, PARTS + 1)
         shares = np.histogram(values, edges, weights=weight)[0]
-        names = [number((a + b) / 2, 3) for a, b in pairwise(edges.tolist())]
-        title = f"Where rules cut {column.name}"
-        picture = charts.columns(title, names, {"share": shares}, "share of its rules", column.name)
+        names = [number((a + b) / 2) for a, b in pairwise(edges.tolist())]
         rows = [
             (f"{number(a)} to {number(b)}", float(p))
             for (a, b), p in zip(pairwise(edges.tolist()), shares, strict=True)
         ]
-        return figure(picture, f"{title}.", table(title, ("between", "share of its rules"), rows))
+        return self._cut_shares(title, column.name, names, rows, "between")
+
+    @staticmethod
+    def _cut_shares(title: str, column: str, names: list[str], rows: list[tuple[str, float]], where: str) -> Markup:
+        shares = {"share": [share for _, share in rows]}
+        picture = charts.columns(title, names, shares, "share of its rules", column)
+        return figure(picture, f"{title}.", table(title, (where, "share of its rules"), rows))
 
     # ---- columns --------------------------------------------------------------------------------------------------
 

@@ -56,6 +56,8 @@ NULL_FITS, NULL_SECONDS, SHORTEST, LONGEST = 19, 4.0, 200, 2000
 SOME_ROWS, SOME_DRAWS = 100, 200
 # A consensus asks what more than this share of the posterior asks.
 MAJORITY = 0.5
+# Of draws, the share from which on a tree is worth naming: that of few draws is chance.
+STANDS_OUT = 0.01
 # Lines of the table of splits.
 SPLITS = 15
 
@@ -99,6 +101,10 @@ class TreeReport(Report[Posterior]):
         named = [f"{name} ({percent(share)})" for name, share in list(asked.items())[:3] if share > 0.05]
         [top] = self.posterior.top_trees(1)
         about = f"Trees ask most probably about {listed(named)}" if named else "Trees hardly ask about any column"
+        if self.posterior.summed is None and top.probability < STANDS_OUT:
+            many = counted(int(np.count_nonzero(self.posterior.distinct_visits.sum(axis=0))), "different tree")
+            drawn = f"{self.posterior.tree_index.size:,} draws"
+            return f"{about}; no tree stands out: {drawn} hold {many}, none with more than {percent(top.probability)}."
         leaves = counted(top.tree.n_leaves, "leaf", "leaves")
         exactly = "exactly " if self.posterior.summed is not None else ""
         return (
@@ -442,8 +448,8 @@ class TreeReport(Report[Posterior]):
         return Section.of("columns", "Columns", parts, record)
 
     def _pairs(self, pairs: Interactions) -> Markup:
-        part = reported.interactions_part(pairs, "How probably a tree asks about both columns of a pair.")
-        return joined(heading("Interactions"), part)
+        said = "How probably a tree asks about both columns of a pair."
+        return joined(heading("Interactions"), reported.interactions_part(pairs, said, intervals=False))
 
     def _null(self) -> tuple[float | None, str]:
         """What a column's probability may be by chance: fits to permuted responses."""

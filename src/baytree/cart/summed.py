@@ -216,10 +216,10 @@ def too_many(model: CART) -> str:
     """What to say where the budget is not enough."""
     auto = model.method == "auto"
     sets = AUTO_SETS if auto else MOST_SETS
-    more = f", and asked for by its name the exact method takes up to {MOST_SETS:,}" if auto else ""
+    more = f"; the exact method, asked for by name, takes up to {MOST_SETS:,}" if auto else ""
     return (
-        f"there are more than {sets:,} sets of rows to add up every tree; a limit of depth, 3 say, makes them far "
-        f"fewer, fewer cuts some{more}"
+        f"to add up every tree there are more than {sets:,} sets of rows; a limit of depth, such as 3, makes them far "
+        f"fewer, and so do fewer cuts{more}"
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from inspect import cleandoc
 from typing import Annotated, Any
 
 import typer
@@ -64,6 +65,11 @@ app.command("compare")(compare.command)
 app.command("data")(data.command)
 app.add_typer(slp.app, name="slp")
 app.add_typer(reproduce.app, name="reproduce")
+for _group in (app, slp.app, reproduce.app):
+    for _told in _group.registered_commands:
+        # Typer keeps the line ends of later paragraphs, which a narrow terminal folds once more.
+        _paragraphs = cleandoc(_told.help or getattr(_told.callback, "__doc__", None) or "").split("\n\n")
+        _told.help = "\n\n".join(" ".join(one.split()) for one in _paragraphs)
 
 
 def _print_version(wanted: bool) -> None:

@@ -10,6 +10,7 @@ from ..knowledge import Knowledge
 from ..posterior.base import BasePosterior
 from ..posterior.summary import BaseSummary
 from ..text import counted, percent
+from .spoken import spoken
 from .terminal import indented, plain_table, section
 
 MARKS = {"agree": ("✔ ", "bold green"), "nearly": ("≈ ", "bold green"), "not yet": ("! ", "bold yellow")}
@@ -64,4 +65,4 @@ def agreement(summary: BaseSummary) -> list[RenderableType]:
 
 def verdict(summary: BaseSummary) -> Text:
     """Whether the chains agree, with a mark in front."""
-    return Text.assemble(MARKS[summary.grade], summary.verdict)
+    return Text.assemble(MARKS[summary.grade], spoken(summary.verdict))

@@ -21,6 +21,7 @@ SAID: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
     (r"^(drop|categorical)(?= names )", lambda found: option(found[1])),
     (r"(Interact names no column); write Interact\(\[.*\]\)", r"\1; write two or more, as in a,b"),
     (r", or None for all\b", ", or all"),
+    (r": posterior\.diagnostics\(design\) does\b", ""),
     (r", or give \(low, high\) with None for no bound", ""),
     (r"\{('\w+': [\d.]+(?:, '\w+': [\d.]+)*)\}", lambda found: found[1].replace("'", "").replace(": ", "=")),
 )
@@ -49,11 +50,12 @@ def _bare(value: str) -> str:
 
 @cache
 def _names(concerned: Any) -> tuple[str, ...]:
-    """The options of a family and command, or without one of all, longer ones first."""
+    """The options of a family and command, or without one of all, longer ones first; and those of every run."""
     from .families import FAMILIES
+    from .options import FitOptions
 
     every = [asks for family in FAMILIES.values() for asks in (family.fit, family.show, family.predict)]
-    asked: list[Any] = every if concerned is None else [concerned]
+    asked: list[Any] = [FitOptions, *(every if concerned is None else [concerned])]
     found = {field.name for asks in asked for field in fields(asks) if field.init and not field.name.startswith("as_")}
     return tuple(sorted(found, key=lambda name: (-len(name), name)))
 

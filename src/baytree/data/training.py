@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError
-from ..text import counted
+from ..text import counted, listed
 from ..validation import did_you_mean, position_of, texts
 from .binning import Column
 from .files import require_unique
@@ -164,8 +164,9 @@ def _positions(source: Table, names: Sequence[str], named: bool) -> Sequence[int
     if named and source.named:
         absent = [name for name in names if name not in source.names]
         if absent:
-            lines = [f"no column {name!r}.{did_you_mean(name, source.names)}" for name in absent]
-            raise InputError(" ".join([*lines, f"The table has: {', '.join(source.names)}"]))
+            which = f"no column{'s' if len(absent) > 1 else ''} {listed(list(map(repr, absent)))}."
+            near = [did_you_mean(name, source.names) for name in absent]
+            raise InputError(f"{which}{''.join(near)} The table has: {', '.join(source.names)}")
         at = {name: position for position, name in enumerate(source.names)}
         return [at[name] for name in names]
     if len(source.names) != len(names):

@@ -15,6 +15,7 @@ from ..report.markup import Markup
 from ..report.packed import packed
 from ..report.parts import Section, figure, side_by_side, table, words
 from ..text import counted, percent
+from .interpret.expert_words import ExpertWords
 from .interpret.gate_directions import GateDirections
 from .posterior import HMEPosterior
 from .prediction import SoftPrediction
@@ -87,7 +88,7 @@ class HMEReport(SoftReport[HMEPosterior]):
                 name,
                 value,
                 one.sd.get(name),
-                self._asks(list(one.slopes.get(name, {}).items())[:SLOPES]),
+                self._slopes(one, name),
             )
             for leaf, one in enumerate(experts)
             for name, value in one.average.items()
@@ -108,6 +109,12 @@ class HMEReport(SoftReport[HMEPosterior]):
         ]
         record = {"gates": gates.to_dict(), "experts": [one.to_dict() for one in experts]}
         return Section.of("trees", "Gates and experts", parts, record)
+
+    def _slopes(self, one: ExpertWords, name: str) -> str:
+        terms = list(one.slopes.get(name, {}).items())[:SLOPES]
+        # Log odds are against the last class, which has no slopes of its own.
+        last = self.classes is not None and name == self.classes[-1]
+        return "the slopes above are against it" if last and not terms else self._asks(terms)
 
     @staticmethod
     def _asks(terms: list[tuple[str, float]]) -> str:

@@ -20,19 +20,28 @@ SHOWN, PAIRS, SWARM = 12, 10, 60
 KEPT, LISTED = 500, 60
 
 
-def shares_part(shares: Shares, caption: str, most: int = SHOWN) -> Markup:
-    """Shares as dots with their intervals, the largest first, beside what each may be by chance where that is known."""
+def shares_part(shares: Shares, caption: str, most: int = SHOWN, intervals: bool = True) -> Markup:
+    """Shares as dots with their intervals, the largest first, beside what each may be by chance where that is known.
+
+    The share of one tree is 0 or 1, so that an interval of its draws says nothing and is left out.
+    """
     # Of many columns there are very many pairs, whose names are made when they are asked for.
     every, ranked = shares.names, shares.order[:LISTED]
     order = ranked[:most]
     names = [every[place] for place in order]
     limit = None if shares.threshold is None else shares.threshold[order]
     picture = charts.dots(
-        shares.title, names, shares.mean[order], shares.interval[order], shares.label, threshold=limit
+        shares.title,
+        names,
+        shares.mean[order],
+        shares.interval[order] if intervals else None,
+        shares.label if intervals else "probability",
+        threshold=limit,
     )
-    head = ["", shares.label, f"{shares.prob:.0%} interval", *([] if limit is None else ["by chance up to"])]
+    band = [f"{shares.prob:.0%} interval"] if intervals else []
+    head = ["", shares.label if intervals else "probability", *band, *([] if limit is None else ["by chance up to"])]
     rows = [
-        [every[at], float(shares.mean[at]), interval_text(shares.interval[at])]
+        [every[at], float(shares.mean[at]), *([interval_text(shares.interval[at])] if intervals else [])]
         + ([] if shares.threshold is None else [float(shares.threshold[at])])
         for at in ranked
     ]
@@ -40,9 +49,9 @@ def shares_part(shares: Shares, caption: str, most: int = SHOWN) -> Markup:
     return figure(picture, caption, table(f"{shares.title}{largest}", head, rows))
 
 
-def interactions_part(pairs: Interactions, caption: str) -> Markup:
+def interactions_part(pairs: Interactions, caption: str, intervals: bool = True) -> Markup:
     """The pairs of columns that meet most often."""
-    return shares_part(pairs, caption, PAIRS)
+    return shares_part(pairs, caption, PAIRS, intervals)
 
 
 def dependence_parts(curves: Iterable[Dependence]) -> Markup:

@@ -47,6 +47,8 @@ class Score:
         Of rows that were left out, the effective number of parameters.
     unreliable : int
         Of rows that were left out, those whose importance weights have too heavy a tail, k above 0.7.
+    as_many : bool
+        Whether the rows are new to it, yet as many as it came from: perhaps the same ones with other weights.
     log_evidence, log_evidence_error : float or None
         Where it is known, log P(y | x), and its Monte Carlo error: 0 where every tree was added up.
 
@@ -65,6 +67,7 @@ class Score:
     behind_error: float | None = None
     parameters: float | None = None
     unreliable: int = 0
+    as_many: bool = False
     log_evidence: float | None = None
     log_evidence_error: float | None = None
 
@@ -135,6 +138,11 @@ class Comparison:
                     f"{score.name}: {counted(score.unreliable, 'row')} of {self.rows:,} cannot be left out reliably "
                     "(Pareto k above 0.7): compare on rows that no model has seen"
                 )
+            if score.as_many:
+                found.append(
+                    f"{score.name} was fitted to as many rows: if these are the same ones, its score flatters it; name "
+                    "the columns of weights and offsets that its fit had"
+                )
             if score.how == "unknown" and self.rows:
                 found.append(f"{score.name}: too few draws to leave rows out: compare on rows that no model has seen")
         return found
@@ -191,7 +199,7 @@ def compare(
         sampling (PSIS-LOO); else they are new to it, and its score is what it
         said of them. Without it the posteriors must be of the same data, and only evidences are compared.
     weight, offset : str, optional
-        Columns of `data` that the fit had.
+        Columns of `data` that the fit had. A posterior that had no offset goes without.
 
     Returns
     -------
@@ -211,7 +219,8 @@ def compare(
         _require_same_data(posteriors)
         scores = [_score(name, one, "unknown") for name, one in posteriors.items()]
         return Comparison(response, 0, tuple(sorted(scores, key=lambda one: -(one.log_evidence or -np.inf))))
-    designs = {name: design_of(posterior, data, weight, offset) for name, posterior in posteriors.items()}
+    designs = {name: design_of(name, posterior, data, weight, offset) for name, posterior in posteriors.items()}
+    _require_same_weights(posteriors, designs)
     found = {name: _pointwise(posterior, designs[name]) for name, posterior in posteriors.items()}
     best = max((one.sum() for _, one, _, _ in found.values() if one is not None), default=0.0)
     first = next((one for _, one, _, _ in found.values() if one is not None and one.sum() == best), None)
@@ -221,13 +230,17 @@ def compare(
     return Comparison(response, rows, tuple(order), tuple(_agreements(posteriors, designs)))
 
 
-def design_of(posterior: BasePosterior, data: Any, weight: str | None, offset: str | None) -> AnyDesign:
-    """The rows of a table with their responses, as the schema of a posterior has them."""
+def design_of(name: str, posterior: BasePosterior, data: Any, weight: str | None, offset: str | None) -> AnyDesign:
+    """The rows of a table with their responses, as the schema of a posterior of that name has them."""
+    if not posterior.settings.offset:
+        offset = None
+    elif offset is None:
+        raise InputError(f"{name}: the model was fitted with an offset; say which column of data it is, offset=NAME")
     schema = posterior.schema
     response = schema.response
     labels = [column.name for column in schema.columns if column.kind == "categorical"]
     table = table_of(data, text=labels)
-    column = {name: table.raw(table.position(name)) for name in (response.name, weight, offset) if name is not None}
+    column = {one: table.raw(table.position(one)) for one in (response.name, weight, offset) if one is not None}
     weights = None if weight is None else learn_weight(weight, column[weight], table.rows)
     added = None if offset is None else learn_offset(offset, column[offset], table.rows)
     kept = np.arange(table.rows) if weights is None else np.flatnonzero(weights)
@@ -273,6 +286,19 @@ def _require_same_data(posteriors: Mapping[str, BasePosterior]) -> None:
         raise InputError(
             f"{listed(list(posteriors))} were fitted to different tables, or took them in different ways: give data, "
             "rows with the response on which to compare them"
+        )
+
+
+def _require_same_weights(posteriors: Mapping[str, BasePosterior], designs: Mapping[str, AnyDesign]) -> None:
+    """Refuse scores of different things: of a row that stands for several, and of one that is their mean."""
+    if all(design.weight is None for design in designs.values()):
+        return
+    means = [name for name, one in posteriors.items() if one.prediction.weighs_noise]
+    copies = [name for name in posteriors if name not in means]
+    if means and copies:
+        raise InputError(
+            f"a row of weight w is the mean of w rows to {listed(means)}, and w equal rows to {listed(copies)}: their "
+            "scores cannot be compared; leave weight out, and give rows that none has seen"
         )
 
 
@@ -336,6 +362,7 @@ def _score(
             "behind": float(behind.sum()),
             "behind_error": _error(behind),
             "parameters": None if parameters is None else float(parameters.sum()),
+            "as_many": how == "new" and len(scores) == posterior.settings.rows,
             "unreliable": 0 if tails is None else int((tails > LARGEST_K).sum()),
         }
     return Score(name, posterior.model.family, how, **found, **known)

@@ -117,6 +117,11 @@ class Prediction(ABC):
     rows_alone: ClassVar[bool] = True
 
     @property
+    def weighs_noise(self) -> bool:
+        """Whether the noise of a row of weight w has the variance σ²/w; else such a row is w equal ones."""
+        return False
+
+    @property
     @abstractmethod
     def shape(self) -> tuple[int, int]:
         """Numbers of chains and of draws of each."""

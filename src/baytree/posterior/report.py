@@ -17,6 +17,7 @@ from ..data.design import AnyDesign
 from ..diagnostics.convergence import Diagnostic
 from ..errors import InputError
 from ..mcmc.progress import Progress
+from ..mcmc.settings import RunSettings
 from ..report import charts
 from ..report.icicle import Cell, icicle, paths_table
 from ..report.markup import Markup, element
@@ -82,22 +83,26 @@ class Seen:
         The rows.
     training : bool
         Whether the posterior learned from exactly these, by their fingerprint.
+    as_many : bool
+        Whether they are others, yet as many as it learned from: perhaps the same ones with other weights.
     rows : numpy.ndarray
         Which of them are looked at.
     """
 
     design: AnyDesign
     training: bool
+    as_many: bool
     rows: np.ndarray
 
     @classmethod
-    def of(cls, design: AnyDesign, fingerprint: str) -> Seen:
+    def of(cls, design: AnyDesign, settings: RunSettings) -> Seen:
         """The rows of a design, of many some."""
         present = np.arange(design.rows) if design.seen is None else np.flatnonzero(design.seen)
         if len(present) > ROWS:
             generator = np.random.Generator(np.random.Philox(key=ROWS_KEY))
             present = np.sort(generator.choice(present, ROWS, replace=False))
-        return cls(design, design.fingerprint() == fingerprint, present)
+        training = design.fingerprint() == settings.data
+        return cls(design, training, not training and design.rows == settings.rows, present)
 
     @property
     def encoded(self) -> np.ndarray:
@@ -112,7 +117,8 @@ class Seen:
     @property
     def name(self) -> str:
         """What they are, in words."""
-        what = "the training rows" if self.training else "rows that the model never saw"
+        other = "not the training table" if self.as_many else "rows that the model never saw"
+        what = "the training rows" if self.training else other
         some = f"{len(self.rows):,} of " if len(self.rows) < self.design.rows else ""
         return f"{some}{counted(self.design.rows, 'row')}: {what}"
 
@@ -189,8 +195,8 @@ class Report(ABC, Generic[AnyPosterior]):
         else:
             data = self.read(data, weight, offset)
         if self.posterior.settings.offset and data.offset is None:
-            raise InputError("the model was fitted with an offset: say which column of the data it is (offset=)")
-        return Seen.of(data, self.posterior.settings.data)
+            raise InputError("the model was fitted with an offset; say which column of the data it is, offset=NAME")
+        return Seen.of(data, self.posterior.settings)
 
     def read(self, source: Any, weight: str | None, offset: str | None) -> AnyDesign:
         """A table as the training table was read."""
@@ -443,9 +449,8 @@ class Report(ABC, Generic[AnyPosterior]):
         total = self.posterior.chains * self.posterior.draws
         by = f"by {counted(len(drawn), 'draw')} of {total:,}, evenly spaced" if several else "by the one tree there is"
         what = "the probability of each class" if self.classes is not None else "what is expected, not a new value"
-        said = (
-            f"Computed in this page, {by}: {what}; the interval holds it with probability {PROB:.0%}. {self.row_note}"
-        )
+        held = f"; the interval holds it with probability {PROB:.0%}" if several else ""
+        said = f"Computed in this page, {by}: {what}{held}. {self.row_note}"
         typical = [
             heading("A row to begin with"),
             table("Its values", ("column", "value"), named),
@@ -520,6 +525,11 @@ class Report(ABC, Generic[AnyPosterior]):
 
     def _caution(self) -> list[str]:
         assert self.seen is not None
+        if self.seen.as_many:
+            return [
+                " It has as many, though: if these are the same, name the columns of weights and offsets that the fit "
+                "had; if not, scores say how well new rows are predicted."
+            ]
         if not self.seen.training:
             return [" Held out: scores say how well new rows are predicted."]
         return [" The model learned from them, which flatters its scores; give held-out rows as data for fair ones."]
@@ -631,12 +641,10 @@ class Report(ABC, Generic[AnyPosterior]):
         record: dict[str, Any] = {"verdict": summary.verdict, "grade": summary.grade}
         evidence = posterior.known_evidence
         if evidence is not None:
-            exact = ", exactly" if evidence.error == 0 else f" ± {number(evidence.error, 2)}"
-            parts.append(
-                words(
-                    f"The log evidence, log P({self.response.name} | columns), is {number(evidence.value, 7)}{exact}."
-                )
-            )
+            value, exact = number(evidence.value, 7), ", exactly"
+            if evidence.error:
+                value, exact = number(round(evidence.value, 2), 7), f" ± {number(evidence.error, 2)}"
+            parts.append(words(f"The log evidence, log P({self.response.name} | columns), is {value}{exact}."))
             record["log_evidence"] = {"value": evidence.value, "error": evidence.error}
         parts += self.without_chains(record) if not posterior.has_chains else self._compared(record)
         return Section.of("chains", "Chains" if posterior.has_chains else "How it was found", parts, record)
@@ -653,8 +661,7 @@ class Report(ABC, Generic[AnyPosterior]):
                 one.mean if isinstance(one, Diagnostic) else None,
                 one.sd if isinstance(one, Diagnostic) else None,
                 one.rhat_text,
-                one.ess_bulk,
-                one.ess_tail,
+                *(None if size is None else round(size) for size in (one.ess_bulk, one.ess_tail)),
                 "yes" if one.agrees else "no",
             )
             for one in found.quantities
@@ -714,7 +721,7 @@ class Report(ABC, Generic[AnyPosterior]):
         data = "not given with this report"
         if self.seen is not None:
             mine = self.seen.design.fingerprint()
-            data = f"{mine}: {'the training data' if self.seen.training else 'other data, held out'}"
+            data = f"{mine}: {'the training data' if self.seen.training else 'other data'}"
         pairs = [
             ("training data", f"fingerprint {settings.data}, {counted(settings.rows, 'row')}"),
             ("data of this report", data),

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .drawing import HEIGHT, LONGEST, SIGN, Canvas, box, dot, label, legend, line, path, reach
+from .drawing import HEIGHT, LONGEST, SIGN, WIDTH, Canvas, box, dot, label, legend, line, path, reach
 from .markup import Markup
 from .parts import number
 
@@ -17,10 +17,14 @@ SERIES = 6
 POINTS, CLOUD = 900, 300
 # Numbers of a histogram, and of a rank plot.
 BINS = 20
+# The most signs of all labels side by side below a picture.
+LABELS = 58
+# The most signs of a name beside a row of its own, such as that of a pair of columns.
+PAIR = 2 * LONGEST
 
 
-def _margin(names: Sequence[str]) -> float:
-    return 18 + 1.15 * SIGN * min(max((len(name) for name in names), default=0), LONGEST)
+def _margin(names: Sequence[str], longest: int = LONGEST) -> float:
+    return 18 + 1.15 * SIGN * min(max((len(name) for name in names), default=0), longest)
 
 
 def dots(
@@ -55,12 +59,13 @@ def dots(
     """
     mean = np.asarray(mean, dtype=float)
     ends = np.stack([mean, mean], axis=1) if interval is None else np.asarray(interval, dtype=float)
-    limits = np.zeros(len(mean)) if threshold is None else np.asarray(threshold, dtype=float)
+    limits = np.zeros(0) if threshold is None else np.asarray(threshold, dtype=float)
     shown = [mean, ends.ravel(), limits, [0.0] if zero else []]
     low, high = reach(np.concatenate([np.ravel(one) for one in shown]))
     low = 0.0 if zero and low > -0.05 * (high - low) else low
-    height = 46 + 20 * len(names)
-    canvas = Canvas(title, (low, high), (0, max(len(names), 1)), left=_margin(names), height=height, right=16, top=6)
+    height, left = 46 + 20 * len(names), _margin(names, PAIR)
+    width = WIDTH + left - min(left, _margin(names))
+    canvas = Canvas(title, (low, high), (0, max(len(names), 1)), left=left, height=height, right=16, top=6, width=width)
     canvas.x_axis(axis, grid=True)
     for place, name in enumerate(names):
         y = canvas.y(len(names) - place - 0.5)
@@ -72,7 +77,7 @@ def dots(
             said += f"; {grey} {number(limits[place])}"
         canvas.add(line(canvas.x(ends[place, 0]), y, canvas.x(ends[place, 1]), y, "interval"))
         canvas.add(dot(canvas.x(mean[place]), y, "s0 mark", 4.0, said))
-        canvas.add(label(name, canvas.left - 8, y + 4, "end", "name"))
+        canvas.add(label(name, canvas.left - 8, y + 4, "end", "name", longest=PAIR))
     return canvas.draw()
 
 
@@ -146,6 +151,8 @@ def band(
     mean, ends = np.asarray(mean, dtype=float), np.asarray(interval, dtype=float)
     y = reach(np.concatenate([ends.ravel(), mean]))
     if not values or isinstance(values[0], str):
+        if sum(len(one) + 2 for one in values) > LABELS:  # below one another, each has room
+            return dots(title, values, mean, ends, axes[1], zero=False)
         canvas = Canvas(title, (0, max(len(values), 1)), y)
         canvas.y_axis(axes[1])
         for place in range(len(values)):
@@ -153,9 +160,7 @@ def band(
             canvas.add(line(x, canvas.y(ends[place, 0]), x, canvas.y(ends[place, 1]), "interval"))
             said = f"{values[place]}: {number(mean[place])}, {number(ends[place, 0])} to {number(ends[place, 1])}"
             canvas.add(dot(x, canvas.y(mean[place]), "s0 mark", 4.0, said))
-        every = max(1, -(-sum(len(str(one)) + 2 for one in values) // 58))
-        named = [(place + 0.5, str(one)) for place, one in enumerate(values) if place % every == 0]
-        return canvas.x_axis(axes[0], named).draw()
+        return canvas.x_axis(axes[0], [(place + 0.5, one) for place, one in enumerate(values)]).draw()
     at = np.asarray(values, dtype=float)
     canvas = Canvas(title, reach(at, 0.0), y)
     canvas.y_axis(axes[1])

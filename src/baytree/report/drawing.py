@@ -87,7 +87,9 @@ def ticks(low: float, high: float, about: int = 5) -> list[float]:
     step = 10.0 ** math.floor(math.log10(span / about))
     step *= next(times for times in (1, 2, 5, 10) if span / (step * times) <= about)
     first = math.ceil(low / step - 1e-9)
-    return [at * step for at in range(first, math.floor(high / step + 1e-9) + 1)]
+    found = [at * step for at in range(first, math.floor(high / step + 1e-9) + 1)]
+    # One number tells where, but not how far.
+    return found if len(found) > 1 or about > 9 else ticks(low, high, 2 * about)
 
 
 def reach(values: Any, around: float = 0.04) -> tuple[float, float]:
@@ -167,13 +169,17 @@ class Canvas:
     def y_axis(self, name: str = "", places: Sequence[tuple[float, str]] | None = None, grid: bool = True) -> Canvas:
         """The vertical axis, at round numbers or at named places."""
         places = [(at, number(at)) for at in ticks(*self._y, about=4)] if places is None else places
+        # Before anything is drawn, so that long numbers do not run into the name of the axis.
+        self.left = max(self.left, 24 + SIGN * max((len(said) for _, said in places), default=0))
         for at, said in places:
             y = self.y(at)
             if grid:
                 self.add(line(self.left, y, self.right, y, "grid"))
             self.add(label(said, self.left - 6, y + 4, "end", "tick"))
         if name:
-            self.add(label(name, 12, (self.top + self.bottom) / 2, "middle", turn=True, longest=28))
+            longest = int((self.height - 8) / SIGN)
+            half = SIGN * min(len(name), longest) / 2
+            self.add(label(name, 12, max((self.top + self.bottom) / 2, half + 4), "middle", turn=True, longest=longest))
         return self
 
     def draw(self) -> Markup:

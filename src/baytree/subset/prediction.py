@@ -39,8 +39,14 @@ class LinearPrediction(Prediction):
     moments: Moments | None = None
 
     rows_alone = False
+
     classes = None
     kinds = (*NUMBER_KINDS, "sigma")
+
+    @property
+    def weighs_noise(self) -> bool:
+        """The weight is of the noise."""
+        return True
 
     @cached_property
     def _scaled(self) -> tuple[np.ndarray, np.ndarray]:

@@ -61,8 +61,8 @@ def test_a_longer_run_can_be_pasted() -> None:
     text = invoke(
         *NUMBERS, *QUICK, "--offset", "x10", "--draws", "10", "--warmup", "0", "--out", "short.baytree"
     ).stdout
-    show, predict, longer = offered(text)
-    assert predict[-2:] == ["--offset", "x10"]
+    show, report, predict, longer = offered(text)
+    assert predict[-2:] == report[-2:] == ["--offset", "x10"]
     assert "--temperatures" not in longer and longer[longer.index("--model") + 1] == "bart"
     for command in (show, predict):
         invoke(*command)

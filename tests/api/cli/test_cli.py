@@ -18,6 +18,7 @@ import pytest
 
 import baytree as bt
 from api.cli.commands import BAYTREE, failure, invoke
+from baytree.cli.spoken import spoken
 from baytree.storage import open_model, partial_path
 
 QUICK = ["--chains", "2", "--draws", "60", "--warmup", "40", "--seed", "7"]
@@ -171,7 +172,7 @@ def test_show_draws_the_best_tree_and_the_verdict(name: str) -> None:
     posterior = bt.load(f"{name}.baytree")
     best = posterior.best_tree().to_text().splitlines()
     assert "\n".join(f"  {line}" for line in best) in text
-    assert posterior.summary().verdict in text
+    assert spoken(posterior.summary().verdict) in text
     assert "The trees drawn most often" in text and "in each chain" in text
     assert "\x1b" not in text
 
@@ -207,7 +208,7 @@ def test_fit_says_by_which_command_to_go_on() -> None:
     text = invoke(*arguments).stdout
     for remedy in remedies:
         options = " ".join(f"--{name} {value}" for name, value in remedy["options"].items())
-        assert f"{options}  # {remedy['what']}" in text
+        assert f"{options}  # {spoken(remedy['what'])}" in text
 
 
 def test_colours_only_where_wanted(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -24,6 +24,7 @@ from api.cli.commands import KILLED, failure, invoke, offered, predicted, write_
 from baytree import cli
 from baytree.cli.declaring import option
 from baytree.cli.families import FAMILIES
+from baytree.cli.spoken import spoken
 from baytree.posterior.registry import FAMILIES as registered
 from baytree.storage import partial_path
 
@@ -202,11 +203,11 @@ def test_fit_tells_what_it_learned_and_what_to_try(name: str) -> None:
     text, out = invoke(*fit(name, "--out", "told.baytree")).stdout, "told.baytree"
     assert "Read friedman.csv: 120 rows, 10 columns" in text and "Response 'y' (regression)" in text
     assert "2 chains × 30 draws after a warm-up of 20, every 2nd kept; seed 7; " in text
-    assert CASES[name].says in text and bt.load(out).summary().verdict in text
+    assert CASES[name].says in text and spoken(bt.load(out).summary().verdict) in text
     assert f"Model written to {out}" in text and "\x1b" not in text
-    show, predict, *longer = offered(text)
+    show, report, predict, *longer = offered(text)
     assert (show, predict) == (["show", out], ["predict", out, "friedman.csv"])
-    assert longer
+    assert report == ["report", out, "--data", "friedman.csv"] and longer
     for command in (show, predict):
         invoke(*command)
 
@@ -357,7 +358,7 @@ def test_show_says_what_the_model_and_its_summary_say(name: str) -> None:
     title = "Regression of y: 120 rows, 10 columns\n2 chains × 30 draws after a warm-up of 20, every 2nd kept; seed 7\n"
     assert text.startswith(title + posterior.model.describe(posterior.schema))
     assert CASES[name].says in text
-    assert "Do the chains agree?" in text and posterior.summary().verdict in text
+    assert "Do the chains agree?" in text and spoken(posterior.summary().verdict) in text
     for remark in posterior.diagnostics().warnings():
         assert remark in text
     for move, share in posterior.acceptance.items():

@@ -20,6 +20,7 @@ from baytree.cli.spoken import spoken
         ("row index 39, row at index 1,000", "row 40, row 1,001"),
         ("--max-depth -1: MaxDepth: most=-1: choose more", "--max-depth -1: choose more"),
         ("limit it (MaxDepth(3), say), or use Forbid", "limit it (--max-depth 3, say), or use --forbid"),
+        ("take effort='default' (at most", "take --effort default (at most"),
         ("between 1 and 2; bt.bounds gives more", "between 1 and 2"),
         ("again.baytree.partial: a run is there", "again.baytree.partial: a run is there"),
         ("such as {'birth_death': 1, 'change': 0.1}", "such as birth_death=1, change=0.1"),

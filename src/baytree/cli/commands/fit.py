@@ -23,6 +23,7 @@ from ..output import Output, session
 from ..reading import say_read
 from ..report import drawn_lines, verdict
 from ..resuming import require_same, telling_how_to_resume, unfinished
+from ..spoken import spoken
 from ..terminal import next_steps
 
 EPILOG = "\n\n".join(
@@ -131,12 +132,14 @@ def _steps(asked: FitOptions, family: AnyFamily, summary: Any, path: Path) -> li
     names = {field.name for field in fields(family.predict)} - {field.name for field in fields(PredictOptions)}
     again = shlex.join(word for name in asked.written if name in names for word in words(name, getattr(asked, name)))
     added = f" {again}" if again else ""
+    # A table is known as that of the fit by its weights, too.
+    weighed = f" {shlex.join(words('weight', asked.weight))}" if asked.weight is not None else ""
     steps = [
         (f"baytree show {model}", "see what was learned, and the diagnostics"),
-        (f"baytree report {model} --data {table}{added}", "a page of it, to show others"),
+        (f"baytree report {model} --data {table}{weighed}{added}", "a page of it, to show others"),
         (f"baytree predict {model} {table}{added}", "predict rows, these or new ones"),
     ]
     if asked.resume:  # what the run was begun with need not be among the options
         return steps
     without = ("resume", "until_converged")
-    return steps + [(asked.fit_again(remedy.options, without), remedy.what) for remedy in summary.remedies]
+    return steps + [(asked.fit_again(remedy.options, without), spoken(remedy.what)) for remedy in summary.remedies]

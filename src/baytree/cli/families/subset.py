@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ...data.matrix import LinearDesign
-from ...errors import InputError
+from ...errors import CellError, InputError
 from ...subset.model import Subset
 from ...subset.posterior import SubsetPosterior
 from ...subset.priors import (
@@ -140,7 +140,12 @@ class SubsetFamily(Family[SubsetFit, SubsetPosterior]):
 
     def read(self, asked: SubsetFit) -> LinearDesign:
         """The table as a matrix, with numbers for its response."""
-        return read_matrix(asked, "regression")
+        try:
+            return read_matrix(asked, "regression")
+        except CellError as error:
+            column, row, value, why = error.cell
+            instead = "classify by --model bart, cart or hme"
+            raise CellError(column, row, value, why.replace("or classify", f"or {instead}")) from error
 
     def settings(self, model: Subset) -> Mapping[str, Any]:
         """The priors, the method and the proposals."""
