@@ -66,6 +66,8 @@ class Family(ABC, Generic[Fit, AnyPosterior]):
     def describe(self, posterior: AnyPosterior, summary: Any) -> list[RenderableType]:
         """What `baytree fit` says was learned."""
 
+    # ---- baytree show ---------------------------------------------------------------------------------------------
+
     def draw(self, posterior: Any, asked: Any) -> list[RenderableType]:
         """All that `baytree show` says."""
         summary = posterior.summary()
