@@ -44,6 +44,10 @@ __all__ = [
 ]
 
 
+def __dir__() -> list[str]:
+    return __all__
+
+
 def tree(of: Any, ax: Axes | None = None) -> Axes:
     """A tree: its questions, and what its leaves say with credible intervals and rows.
 
@@ -337,6 +341,7 @@ def _asked(posterior: Any, method: str, instead: str) -> Any:
 
 
 def _asked_of_subset(posterior: Any, method: str, *given: Any) -> Any:
-    """What linear models have; single trees have an inclusion, too, which is no object."""
-    _asked(posterior, "coefficients", "no linear models")
+    """What linear models have; single trees have an inclusion, too, which is no object, and soft ones coefficients."""
+    if not callable(_asked(posterior, "coefficients", "no linear models")):
+        raise InputError(f"{type(posterior).__name__} has no linear models of some of the columns; see its experts")
     return getattr(posterior, method)(*given)

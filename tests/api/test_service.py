@@ -70,7 +70,7 @@ def test_many_at_once_get_what_the_posterior_says(address: str, model: Path) -> 
     ("rows", "said"),
     [
         ([{"age": 1, "number": 2}], "no column 'start'"),
-        ([{"age": "old", "number": 2, "start": 3}], "'old' is text"),
+        ([{"age": "old", "number": 2, "start": 3}], "'old' is text, but the column is numeric"),
         ([], "at least 1 item"),
         ([{"age": 1, "number": 2, "start": 3}] * 10_001, "at most 10000 items"),
     ],

@@ -164,9 +164,11 @@ def _positions(source: Table, names: Sequence[str], named: bool) -> Sequence[int
     if named and source.named:
         absent = [name for name in names if name not in source.names]
         if absent:
-            which = f"no column{'s' if len(absent) > 1 else ''} {listed(list(map(repr, absent)))}."
-            near = [did_you_mean(name, source.names) for name in absent]
-            raise InputError(f"{which}{''.join(near)} The table has: {', '.join(source.names)}")
+            near = {name: did_you_mean(name, source.names) for name in absent}
+            lines = [f"no column {name!r}.{said}" for name, said in near.items() if said]
+            if others := [repr(name) for name, said in near.items() if not said]:
+                lines.append(f"no column{'s' if len(others) > 1 else ''} {listed(others)}.")
+            raise InputError(" ".join([*lines, f"The table has: {', '.join(source.names)}"]))
         at = {name: position for position, name in enumerate(source.names)}
         return [at[name] for name in names]
     if len(source.names) != len(names):

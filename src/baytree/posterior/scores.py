@@ -119,7 +119,7 @@ def class_scores(y: np.ndarray, share: np.ndarray) -> list[Score]:
     right = (share.argmax(axis=1) == y).astype(float)
     found = [
         _score("log loss", "smaller", lambda weight: weight @ log_loss, weights),
-        _score("Brier score", "smaller", lambda weight: weight @ brier, weights),
+        _score("Brier score, summed over the classes", "smaller", lambda weight: weight @ brier, weights),
         _score("accuracy", "larger", lambda weight: weight @ right, weights),
     ]
     if share.shape[1] == 2 and 0 < y.sum() < len(y):

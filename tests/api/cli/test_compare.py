@@ -95,6 +95,29 @@ def test_what_cannot_be_compared(models: list[str]) -> None:
         bt.compare({"one": bt.load("one.baytree")})
 
 
+def test_weights_and_offsets_are_those_of_each_fit(tmp_path: Path) -> None:
+    data = bt.datasets.friedman(n=60, seed=0)
+    rows = np.arange(60)
+    table = data.X.with_columns(y=data.y, w=1 + rows % 2, o=rows / 60)
+    table.write_csv(tmp_path / "t.csv")
+    few: dict[str, Any] = {"task": "regression"}
+    plain, weighed = (bt.make_design(data.X, data.y, sample_weight=w, **few) for w in (None, 1 + rows % 2))
+    added = bt.make_design(data.X, data.y, offset=rows / 60, **few)
+    one, other = (bt.sample(bt.CART(), design, **RUN) for design in (plain, weighed))
+    sums, plus = (bt.sample(bt.BART(trees=5), design, **RUN) for design in (weighed, added))
+    path = tmp_path / "t.csv"
+    # The offset is for the model that had one.
+    assert {score.how for score in bt.compare({"one": one, "plus": plus}, path, offset="o").scores} == {"left out"}
+    with pytest.raises(bt.InputError, match="plus: the model was fitted with an offset"):
+        bt.compare({"one": one, "plus": plus}, path)
+    # Rows that are those of the fit but for their weights are not called new without a doubt.
+    found = bt.compare({"one": one, "other": other}, path)
+    assert {score.name: score.how for score in found.scores} == {"one": "left out", "other": "new"}
+    assert any("other was fitted to as many rows" in note for note in found.notes)
+    with pytest.raises(bt.InputError, match="mean of w rows to sums, and w equal rows to other"):
+        bt.compare({"other": other, "sums": sums}, path, weight="w")
+
+
 def test_few_draws_cannot_leave_rows_out(models: list[str]) -> None:
     few = bt.sample(bt.CART(), bt.datasets.load("kyphosis").design(), **RUN | {"draws": 20})
     found = bt.compare({"few": few, "many": bt.load("many.baytree")}, "k.csv")

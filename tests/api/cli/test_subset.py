@@ -12,6 +12,7 @@ import pytest
 import baytree as bt
 from api.cli.commands import failure, invoke, offered
 from baytree.cli.families.subset import coefficients, model_prior, spelt
+from baytree.cli.spoken import spoken
 
 NUMBERS = ["fit", "friedman.csv", "--target", "y", "--drop", "group", "--model", "subset"]
 MIXED = ["fit", "friedman.csv", "--target", "y", "--model", "subset"]
@@ -197,7 +198,7 @@ def test_show_an_enumeration() -> None:
     assert " + ".join(posterior.top_models(3)[2].units) + "\n" not in text
     assert f"Columns that are more likely in than out: {', '.join(posterior.median_model())}" in text
     assert "group=b" in text and "(intercept)" in text
-    assert "Do the chains agree?" not in text and posterior.summary().verdict in text
+    assert "Do the chains agree?" not in text and spoken(posterior.summary().verdict) in text
 
 
 def test_show_draws() -> None:
@@ -206,7 +207,7 @@ def test_show_draws() -> None:
     assert "3 temperatures (adaptive): at least" in text
     assert f"{len(set(map(bytes, posterior.drawn.included()[posterior.drawn.model.ravel()])))} models visited" in text
     assert "Do the chains agree?" in text and "Accepted: gibbs" in text
-    assert posterior.summary().verdict in text
+    assert spoken(posterior.summary().verdict) in text
 
 
 def test_show_the_only_model() -> None:

@@ -208,6 +208,7 @@ def test_chains_and_trees_side_by_side(pyplot: Any) -> None:
         (bt.plot.tree, "bart: numbers", "no most probable tree"),
         (bt.plot.importance, "hme: numbers", "no rules or terms"),
         (bt.plot.inclusion, "cart: numbers", "no linear models"),
+        (bt.plot.inclusion, "hme: one tree", "no linear models"),
         (bt.plot.experts, "cart: numbers", "no soft gates"),
     ],
 )

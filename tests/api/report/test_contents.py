@@ -1,6 +1,7 @@
 """What a report says, of every family."""
 
 import json
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -183,6 +184,16 @@ def test_other_rows_are_scored_as_held_out() -> None:
     assert report.record["fit"]["training"] is False and "leave_one_out" not in report.record["fit"]
     page = check_page(report.html, report)
     assert "rows that the model never saw" in page.text and "needs the training data" in page.text
+
+
+def test_as_many_other_rows_may_be_those_of_the_fit() -> None:
+    """A model file does not tell weights, so nobody may be told that such rows are new."""
+    design = EVERY["cart: two classes"].design
+    assert isinstance(design, bt.Design)
+    weighed = replace(design, weight=np.linspace(1, 2, design.rows))
+    page = drawn("cart: two classes").reported(weighed).html
+    assert "not the training table" in page and "name the columns of weights" in page
+    assert "rows that the model never saw" not in page
 
 
 def test_a_design_of_another_table_is_refused() -> None:

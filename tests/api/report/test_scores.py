@@ -44,7 +44,7 @@ def test_classes() -> None:
     share = np.clip(0.4 + 0.2 * (y - 0.5) + 0.2 * GENERATOR.normal(size=70).round(1), 0.05, 0.95)
     found = {one.name: one.value for one in scores.class_scores(y, np.column_stack([1 - share, share]))}
     assert found["log loss"] == pytest.approx(log_loss(y, share))
-    assert found["Brier score"] == pytest.approx(2 * brier_score_loss(y, share))
+    assert found["Brier score, summed over the classes"] == pytest.approx(2 * brier_score_loss(y, share))
     assert found["area under the ROC curve"] == pytest.approx(roc_auc_score(y, share))
     assert found["accuracy"] == pytest.approx(np.mean((share > 0.5) == y))
 
