@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from .. import datasets
@@ -22,9 +23,11 @@ def require_file(path: Path) -> None:
 
 
 def require_folder(path: Path) -> None:
-    """Refuse, before any work, a file to write in a folder that does not exist."""
+    """Refuse, before any work, a file to write in a folder that does not exist or takes none."""
     if not path.parent.is_dir():
         raise FileError(f"--out {path}: there is no folder {path.parent}; check the name, or make the folder first")
+    if not os.access(path if path.exists() else path.parent, os.W_OK):
+        raise FileError(f"--out {path}: you may not write there; choose another folder")
 
 
 def require_place(path: Path) -> None:

@@ -1,6 +1,7 @@
 """``baytree report``."""
 
 import json
+import os
 from pathlib import Path
 
 import numpy as np
@@ -40,6 +41,12 @@ def test_progress_is_on_standard_error_and_can_be_silenced(folder: Path) -> None
 def test_the_page_lies_beside_the_model_by_default(folder: Path) -> None:
     invoke("report", folder / "m.baytree")
     assert (folder / "m.html").read_text().startswith("<!DOCTYPE html>")
+
+
+def test_a_place_that_takes_no_file_is_refused_before_any_work(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("os.access", lambda path, mode: mode != os.W_OK)  # root may write anywhere
+    said = failure("report", folder / "m.baytree", "--out", folder / "none.html", code=3)
+    assert "you may not write there" in said and "answer" not in said
 
 
 def test_json_is_the_record_and_writes_no_page_by_itself(folder: Path) -> None:
