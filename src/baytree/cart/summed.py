@@ -218,8 +218,8 @@ def too_many(model: CART) -> str:
     sets = AUTO_SETS if auto else MOST_SETS
     more = f"; the exact method, asked for by name, takes up to {MOST_SETS:,}" if auto else ""
     return (
-        f"to add up every tree there are more than {sets:,} sets of rows; a limit of depth, such as 3, makes them far "
-        f"fewer, and so do fewer cuts{more}"
+        f"there are more than {sets:,} sets of rows, too many to add up every tree; a limit of depth, such as 3, makes "
+        f"them far fewer, and so do fewer cuts{more}"
     )
 
 
