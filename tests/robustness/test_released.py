@@ -25,9 +25,9 @@ def test_every_family_and_fixture_has_a_file() -> None:
 
 
 def assert_close(found: Any, expected: Any, tolerance: float) -> None:
-    """Numbers are nearly the same, and all else is the same."""
+    """Numbers are nearly the same, and all else is the same; a later version may say more, as intervals of leaves."""
     if isinstance(expected, dict):
-        assert found.keys() == expected.keys()
+        assert expected.keys() <= found.keys()
         for key in expected:
             assert_close(found[key], expected[key], tolerance)
     elif isinstance(expected, list) and expected and not isinstance(expected[0], str):
