@@ -57,7 +57,7 @@ def outcome(way: str, name: str, seed: int, path: Path) -> str:
     try:
         found = use(name, path)
     except bt.InputError as error:
-        if not str(error) or any(not letter.isprintable() and letter != "\n" for letter in str(error)):
+        if not str(error) or any(not letter.isprintable() and letter not in "\n\t" for letter in str(error)):
             raise Nonsense(f"{said}: the error has signs that a terminal obeys: {error!r}") from error
         return REFUSED
     except Exception as error:

@@ -17,7 +17,7 @@ from baytree.storage import ModelReader
 from families import EVERY
 from fixtures.make import FOLDER
 from robustness.damage import edit, header_of, rewrite, rewrite_header, rewrite_model, rewrite_state, state_of
-from robustness.fuzz_models import REFUSED, SAME, count
+from robustness.fuzz_models import REFUSED, SAME, count, outcome
 from robustness.mutants import DEEP, PROGRAMS, mutate
 
 MUTANTS = 260
@@ -252,3 +252,16 @@ def test_no_sign_that_a_terminal_obeys_comes_out_of_a_file(model: Path) -> None:
 def test_a_figure_too_large_for_json_is_named() -> None:
     with pytest.raises(bt.InputError, match="too large for JSON"):
         as_json({"log_likelihood": float("inf")})
+
+
+@pytest.mark.parametrize(
+    ("way", "name", "seed"),
+    [
+        ("damage", "bart: grown", 1702),
+        ("mutate", "released: bart-0.2.0", 5793),
+        ("mutate", "bart: program, three classes", 7168),
+    ],
+)
+def test_what_the_long_form_found(way: str, name: str, seed: int, tmp_path: Path) -> None:
+    """A unit whose square is beyond numbers, and labels that are no list, were taken and then failed."""
+    assert outcome(way, name, seed, tmp_path / "mutant.baytree") == REFUSED

@@ -91,6 +91,9 @@ class Calibration:
     @classmethod
     def from_dict(cls, record: Mapping[str, Any]) -> Calibration:
         """The calibration that `to_dict` described."""
+        # Its square is used, of which there is none beyond.
+        if not 1e-150 < record["unit"] < 1e150:
+            raise InputError(f"the calibration has the unit {record['unit']!r}, which no response has")
         return cls(**{**record, "centre": tuple(record["centre"])})
 
 

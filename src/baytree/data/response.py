@@ -81,7 +81,7 @@ class Response:
 def _labels(dtype: str, labels: list[Any]) -> np.ndarray:
     """The labels of classes as `to_dict` wrote them, of a type that holds no more than they need."""
     kind, longest = np.dtype(dtype), max(len(str(label)) for label in labels)
-    plain = all(isinstance(label, str | int | float) for label in labels)
+    plain = isinstance(labels, list) and all(isinstance(label, str | int | float) for label in labels)
     if not plain or kind.kind not in "biufUO" or kind.itemsize > 4 * longest + 8 or len(set(labels)) < len(labels):
         raise InputError(f"the labels of the classes, of type {dtype!r}, are damaged")
     return np.array(labels, dtype=kind)
